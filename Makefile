@@ -1,0 +1,39 @@
+# Two commands do everything on a machine that has Python >= 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test lint types unit e2e bench nightly clean lock
+
+setup: $(VENV)/.ready  ## Make the environment from the lock file
+
+$(VENV)/.ready: requirements.lock pyproject.toml tools/setup.sh
+	sh tools/setup.sh "$(PYTHON)" "$(VENV)"
+	touch $@
+
+demo: setup  ## Rehearse the loss of a slice on this machine
+	$(BIN)/xlaunch demo
+
+test: lint types unit e2e  ## Everything that CI runs and that needs no Go
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+unit: setup
+	$(BIN)/python -m pytest -m "not e2e and not slow" -n auto
+
+e2e: setup
+	$(BIN)/python -m pytest -m "e2e or slow"
+
+bench: setup  ## Ratios in one run; needs a quiet machine
+	$(BIN)/python bench/run.py
+
+lock: setup  ## Write requirements.lock anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

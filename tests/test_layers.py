@@ -1,0 +1,88 @@
+"""Imports point downwards only, and heavy libraries are imported where they are used."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "xlaunch"
+ORDER = ["core", "local", "cluster", "demo", "cli"]
+HEAVY = {
+    "kubernetes",
+    "google",
+    "rich",
+    "jinja2",
+    "yaml",
+    "aiohttp",
+    "dotenv",
+    "urllib3",
+    "requests",
+    "pydantic",
+}
+CORE_NEVER = {
+    "kubernetes",
+    "google",
+    "rich",
+    "typer",
+    "aiohttp",
+    "urllib3",
+    "requests",
+    "socket",
+    "subprocess",
+    "threading",
+}
+# The server process is started for nothing else: there aiohttp may stand at the top
+SERVER = ("local/apiserver/", "local/server.py")
+
+
+def modules():
+    return sorted(ROOT.rglob("*.py"))
+
+
+def imports(path, top_only):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_only else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+
+
+def layer(name):
+    parts = name.split(".")
+    return ORDER.index(parts[1]) if parts[0] == "xlaunch" and len(parts) > 1 and parts[1] in ORDER else None
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path):
+    here = layer(".".join(["xlaunch", *path.relative_to(ROOT).parts]))
+    if here is None:
+        return
+    upwards = [name for name in imports(path, top_only=False) if (layer(name) or 0) > here]
+    assert not upwards, f"{path} imports {upwards} from a layer above it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_heavy_libraries_are_imported_where_they_are_used(path):
+    place = path.relative_to(ROOT).as_posix()
+    heavy = {name for name in imports(path, top_only=True) if name.split(".")[0] in HEAVY}
+    if place.startswith(SERVER):
+        heavy = {name for name in heavy if not name.startswith("aiohttp")}
+    assert not heavy, f"{place} imports {heavy} at the top"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "core").rglob("*.py")), ids=lambda path: path.name)
+def test_core_is_pure(path):
+    impure = {name for name in imports(path, top_only=False) if name.split(".")[0] in CORE_NEVER}
+    assert not impure
+
+
+def test_every_module_has_a_subject_and_about_250_lines():
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in modules()
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 300
+    }
+    assert not long

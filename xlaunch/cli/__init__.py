@@ -1,0 +1,1 @@
+"""The commands: parse, call, return a result. Nothing below imports this package."""

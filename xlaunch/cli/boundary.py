@@ -1,0 +1,122 @@
+"""The one boundary: runs a command line and turns every outcome into text and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from typer import Abort, Exit
+from typer._click.exceptions import ClickException
+
+from xlaunch.cli import output
+from xlaunch.cli.app import app
+from xlaunch.cli.argv import output_format, split_rest
+from xlaunch.cli.session import Session
+from xlaunch.core.errors import UsageError, XlaunchError
+
+INTERRUPTED, TERMINATED = 130, 143
+BOUNDARY_FLAGS = {"--debug": "debug", "--no-color": "no_color"}
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived; ends the command the way Ctrl-C does."""
+
+
+def run(argv: Sequence[str], session: Session | None = None) -> int:
+    """Runs one command line and returns its exit code. Never raises but for a bug under `--debug`."""
+    args, flags = take_flags(argv)
+    session = replace(session or Session(), output=output_format(args), **flags)
+    try:
+        with sigterm_raises():
+            return _run(args, session)
+    except BrokenPipeError:
+        return closed_stdout(session)
+
+
+def _run(args: list[str], session: Session) -> int:
+    try:
+        output.check_format(session.output)
+        program = app()
+        if "_XLAUNCH_COMPLETE" in session.env:
+            program.main(args, prog_name="xlaunch")
+        # Not main(): that turns a closed pipe into exit 1
+        with program.make_context("xlaunch", args, obj=session) as context:
+            result = program.invoke(context)
+        if isinstance(result, output.Result):
+            output.emit(session, result)
+            return result.exit_code
+        return result if isinstance(result, int) else 0
+    except Exit as end:
+        return end.exit_code
+    except (KeyboardInterrupt, Abort):
+        return INTERRUPTED
+    except Terminated:
+        return TERMINATED
+    except BrokenPipeError:
+        raise
+    except ClickException as error:
+        return _failed(session, _usage(error))
+    except XlaunchError as error:
+        return _failed(session, error)
+    except Exception as error:  # noqa: BLE001 - the boundary: whatever is left is a bug, told in one sentence
+        if session.debug:
+            traceback.print_exc(file=session.stderr)
+        told = XlaunchError(
+            f"{type(error).__name__}: {error}",
+            why="This is a bug in xlaunch",
+            next="Run the same line with --debug and report what it prints",
+        )
+        return _failed(session, told)
+
+
+def _failed(session: Session, error: XlaunchError) -> int:
+    if session.debug:
+        traceback.print_exc(file=session.stderr)
+    output.emit_error(session, error)
+    return error.code
+
+
+def _usage(error: ClickException) -> UsageError:
+    """typer's complaint as ours: one sentence and the help to read."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "xlaunch"
+    return UsageError(error.format_message().rstrip("."), next=f"{path} --help")
+
+
+def take_flags(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """Takes the flags that every command has out of the line, wherever they stand before `--`."""
+    args, rest = split_rest(argv)
+    flags = {BOUNDARY_FLAGS[word]: True for word in args if word in BOUNDARY_FLAGS}
+    kept = [word for word in args if word not in BOUNDARY_FLAGS]
+    return (kept if rest is None else [*kept, "--", *rest]), flags
+
+
+@contextmanager
+def sigterm_raises() -> Any:
+    """SIGTERM becomes an exception, so that `finally` blocks run; only in the main thread, where Python allows it."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def closed_stdout(session: Session) -> int:
+    """The reader of stdout has gone (`| head`): end quietly, and keep the interpreter from complaining at exit."""
+    if session.stdout is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

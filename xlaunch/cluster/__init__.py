@@ -1,0 +1,1 @@
+"""Adapters to clusters: connecting, raw API calls, watches, log streams, submission."""

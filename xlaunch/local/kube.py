@@ -1,0 +1,108 @@
+"""What the controllers and the node agent know of a Kubernetes API: an async protocol, its events and its refusals.
+
+The embedded API server implements it in the same process. Objects are plain dicts as on the wire, never shared: the
+caller may change what it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Object = dict[str, Any]
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+class StatusError(Exception):
+    """A refusal as Kubernetes words it: HTTP `code`, `reason` (NotFound, Conflict, Invalid ...) and `message`.
+
+    `details` is the Status object's field of that name, with `causes` where there are any.
+    """
+
+    def __init__(self, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = dict(details or {})
+
+    def body(self) -> Object:
+        """The Status object to answer with."""
+        status = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code,
+        }
+        return {**status, "details": self.details} if self.details else status
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a watch."""
+
+    type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
+    object: Object
+
+
+class Kube(Protocol):
+    """One cluster. `resource` is a plural name: pods, jobs, jobsets, nodes, services, events, leases ...
+
+    `namespace` is None for what has no namespace, and in lists and watches for all namespaces. Every call may raise
+    StatusError.
+    """
+
+    async def get(self, resource: str, name: str, namespace: str | None = None) -> Object:
+        """One object; 404 NotFound."""
+        ...
+
+    async def list(
+        self, resource: str, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> tuple[list[Object], str]:
+        """The objects that the selectors leave, and the resourceVersion to watch from."""
+        ...
+
+    async def create(self, resource: str, body: Object, namespace: str | None = None) -> Object:
+        """The object as stored, with defaults; 409 AlreadyExists, 422 Invalid."""
+        ...
+
+    async def patch(
+        self,
+        resource: str,
+        name: str,
+        body: Any,
+        namespace: str | None = None,
+        *,
+        kind: str = MERGE,
+        subresource: str = "",
+    ) -> Object:
+        """The object after the patch; `metadata.resourceVersion` in the body is a precondition.
+
+        `subresource` is "" or "status".
+        """
+        ...
+
+    async def delete(
+        self,
+        resource: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        grace: int | None = None,
+        propagation: str | None = None,
+        uid: str | None = None,
+    ) -> Object:
+        """Deletes, or marks as being deleted; `uid` is a precondition (409 Conflict)."""
+        ...
+
+    def watch(self, resource: str, namespace: str | None = None, *, since: str | None = None) -> AsyncIterator[Event]:
+        """Events after `since`, or first ADDED for all that exists; ends only with an ERROR event or the cluster."""
+        ...

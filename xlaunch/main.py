@@ -1,0 +1,38 @@
+"""The entry point: answers `--help` and `--version` from ready text, and loads typer only for the rest.
+
+Importing typer costs several times the interpreter's own start (bench/), which everybody pays who only looks around.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from xlaunch import __version__
+
+HELP_FILE = Path(__file__).parent / "cli" / "help.txt"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code (docs/exit-codes.md)."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if "_XLAUNCH_COMPLETE" not in os.environ:
+        if args in ([], ["--help"], ["-h"]):
+            return _print(HELP_FILE.read_text(encoding="utf-8"))
+        if args == ["--version"]:
+            return _print(f"xlaunch {__version__}\n")
+    from xlaunch.cli.boundary import run
+
+    return run(args)
+
+
+def _print(text: str) -> int:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; without this the interpreter complains about the same pipe at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -5,6 +5,16 @@ from __future__ import annotations
 from xlaunch.cli.command import Entry, LazyGroup, group
 
 SUMMARY = "Launch and watch elastic TPU training on GKE."
+EPILOG = """\b
+Every command takes --debug (tracebacks), --no-color and -h.
+xlaunch --version prints the version of this program alone.
+
+\b
+Start here:
+  xlaunch demo                             lose a slice here, and recover
+  xlaunch workload create-pathways --help  the flags of xpk, and more
+  xlaunch status NAME                      on any JobSet, read only
+"""
 
 
 def _entry(module: str, summary: str, function: str = "command") -> Entry:
@@ -53,4 +63,5 @@ def app() -> LazyGroup:
             "version": _entry("version", "Show the versions of xlaunch, the cluster and JobSet."),
             "completion": _entry("completion", "Print the completion script of a shell."),
         },
+        epilog=EPILOG,
     )

@@ -79,7 +79,7 @@ def output_format(argv: Sequence[str]) -> str:
     """The value of the last `-o`/`--output`, or "" where there is none; needed even when the line does not parse."""
     args, _ = split_rest(argv)
     found = ""
-    for here, following in zip(args, [*args[1:], ""], strict=True):
+    for here, following in zip(args, [*args[1:], ""], strict=False):
         if here in ("-o", "--output"):
             found = following
         elif here.startswith("--output="):

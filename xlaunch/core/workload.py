@@ -1,0 +1,276 @@
+"""What a JobSet is to us, whoever made it: its phase, its head and workers, its main container. Read, never assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from xlaunch.core.timestamps import parse
+
+Object = Mapping[str, Any]
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+OWNER_KEY = "xlaunch.dev/owner"
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+TPU = "google.com/tpu"
+
+# xlaunch, xpk, PathwaysJob and the Cluster Toolkit name the head so; other heads are found by the success policy
+HEAD_NAMES = ("pathways-head",)
+WORKER_NAMES = ("worker", "pathways-worker")
+# Containers that belong to Pathways itself, under the names of xpk 1.16, PathwaysJob and pathwaysutils
+PATHWAYS_CONTAINERS = ("pathways-rm", "pathways-proxy", "pathways-worker", "colocated-python-sidecar")
+MAIN_NAMES = ("main", "jax-tpu", "workload-container")
+# batch/v1 Job's default where a template says nothing
+DEFAULT_BACKOFF_LIMIT = 6
+
+
+class Phase(StrEnum):
+    """Where a workload is in its life.
+
+    Pending: accepted, nothing runs yet. Queued: held back by Kueue. Suspended: held back by a person. Starting: some
+    of its pods are not ready for the first time. Running: all were ready once; a slice may be down and coming back.
+    Restarting: JobSet recreates everything. Deleting, Completed, Failed: the end.
+    """
+
+    PENDING = "Pending"
+    QUEUED = "Queued"
+    SUSPENDED = "Suspended"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    DELETING = "Deleting"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing of it will run again."""
+        return self in (Phase.COMPLETED, Phase.FAILED)
+
+
+@dataclass(frozen=True)
+class Role:
+    """One replicated job. `replicas` Jobs of `hosts` pods each; a worker's Job is one slice."""
+
+    name: str
+    replicas: int
+    hosts: int
+    backoff_limit: int
+    restart_policy: str
+    containers: tuple[str, ...]
+    sidecars: tuple[str, ...]
+    main_container: str  # "" where it can't be told
+    chips_per_host: int
+
+    def job(self, workload: str, index: int = 0) -> str:
+        """The name of its Job (JobSet v0.12 pkg/util/placement/placement.go GenJobName)."""
+        return f"{workload}-{self.name}-{index}"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A JobSet as xlaunch sees it. `message` and `reason` are the JobSet's own words for its phase."""
+
+    name: str
+    namespace: str
+    uid: str
+    phase: Phase
+    reason: str
+    message: str
+    restarts: int
+    restarts_toward_max: int  # whole restarts and restarts of single Jobs, which share one budget
+    max_restarts: int
+    head: Role | None
+    workers: tuple[Role, ...]
+    queue: str
+    owner: str
+    suspended: bool
+    deleting: bool
+    created: datetime | None
+    finished: datetime | None
+
+    @property
+    def target(self) -> Role | None:
+        """Whose pod 0 of Job 0 carries the training command: the head, or the first worker where there is no head."""
+        return self.head or (self.workers[0] if self.workers else None)
+
+    @property
+    def main_container(self) -> str:
+        """The container that runs the training command, "" where it can't be told (headless, or several)."""
+        return self.target.main_container if self.target else ""
+
+    @property
+    def slices(self) -> int:
+        """How many slices it has: the worker Jobs."""
+        return sum(role.replicas for role in self.workers)
+
+    @property
+    def chips(self) -> int:
+        """How many TPU chips its workers ask for."""
+        return sum(role.replicas * role.hosts * role.chips_per_host for role in self.workers)
+
+
+def describe(jobset: Object) -> Workload:
+    """Reads a JobSet (jobset.x-k8s.io/v1alpha2) as the API server returns it."""
+    metadata, spec, status = jobset["metadata"], jobset.get("spec") or {}, jobset.get("status") or {}
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    roles = [_role(each) for each in spec.get("replicatedJobs") or ()]
+    head = _head(spec, roles)
+    phase, reason, message = _phase(jobset)
+    return Workload(
+        name=metadata["name"],
+        namespace=metadata.get("namespace", ""),
+        uid=metadata.get("uid", ""),
+        phase=phase,
+        reason=reason,
+        message=message,
+        restarts=status.get("restarts") or 0,
+        restarts_toward_max=_toward_max(status),
+        max_restarts=(spec.get("failurePolicy") or {}).get("maxRestarts") or 0,
+        head=head,
+        workers=_workers(roles, head),
+        queue=labels.get(QUEUE_LABEL, ""),
+        owner=labels.get(OWNER_KEY) or annotations.get(OWNER_KEY, ""),
+        suspended=bool(spec.get("suspend")),
+        deleting="deletionTimestamp" in metadata,
+        created=parse(metadata.get("creationTimestamp")),
+        finished=_finished(status),
+    )
+
+
+def main_container(template: Object) -> str:
+    """The main container of a pod template (or pod): its default-container, else the only one that is no sidecar.
+
+    Where Pathways' own containers run as plain ones beside it, those are left out first. "" where it can't be told.
+    """
+    spec = template.get("spec") or {}
+    names = [container["name"] for container in spec.get("containers") or ()]
+    annotated = ((template.get("metadata") or {}).get("annotations") or {}).get(DEFAULT_CONTAINER)
+    if annotated in names:
+        return str(annotated)
+    if len(names) == 1:
+        return str(names[0])
+    users = [name for name in names if name not in PATHWAYS_CONTAINERS]
+    if len(users) == 1:
+        return str(users[0])
+    return next((name for name in MAIN_NAMES if name in users), "")
+
+
+def sidecars(spec: Object) -> tuple[str, ...]:
+    """The native sidecars of a pod spec: init containers that restart always."""
+    inits = spec.get("initContainers") or ()
+    return tuple(container["name"] for container in inits if container.get("restartPolicy") == "Always")
+
+
+def condition(status: Object, kind: str) -> Object:
+    """The condition of that type, {} where there is none."""
+    return next((each for each in status.get("conditions") or () if each.get("type") == kind), {})
+
+
+def is_true(status: Object, kind: str) -> bool:
+    """Whether the condition of that type is True."""
+    return condition(status, kind).get("status") == "True"
+
+
+def _role(replicated: Object) -> Role:
+    job = (replicated.get("template") or {}).get("spec") or {}
+    template = job.get("template") or {}
+    pod = template.get("spec") or {}
+    containers = pod.get("containers") or ()
+    return Role(
+        name=replicated["name"],
+        replicas=replicated.get("replicas", 1),
+        hosts=job.get("completions") or job.get("parallelism") or 1,
+        backoff_limit=job.get("backoffLimit", DEFAULT_BACKOFF_LIMIT),
+        restart_policy=pod.get("restartPolicy", "OnFailure"),  # what JobSet's webhook sets
+        containers=tuple(container["name"] for container in containers),
+        sidecars=sidecars(pod),
+        main_container=main_container(template),
+        chips_per_host=sum(_chips(container) for container in containers),
+    )
+
+
+def _chips(container: Object) -> int:
+    resources = container.get("resources") or {}
+    amount = (resources.get("limits") or {}).get(TPU) or (resources.get("requests") or {}).get(TPU) or 0
+    return int(amount)
+
+
+def _head(spec: Object, roles: Sequence[Role]) -> Role | None:
+    """By name, else the one job that decides the success of the rest, else the coordinator that is not a slice.
+
+    A JobSet of like Jobs (plain multislice) has none.
+    """
+    single = {role.name: role for role in roles if role.replicas == 1}
+    if len(roles) < 2:
+        return next((single[name] for name in HEAD_NAMES if name in single), None)
+    targets = (spec.get("successPolicy") or {}).get("targetReplicatedJobs") or ()
+    coordinator = (spec.get("coordinator") or {}).get("replicatedJob")
+    candidates = [*HEAD_NAMES, *(targets if len(targets) == 1 else ()), coordinator]
+    found = (single[name] for name in candidates if name in single)
+    return next((role for role in found if role.chips_per_host == 0), None)
+
+
+def _workers(roles: Sequence[Role], head: Role | None) -> tuple[Role, ...]:
+    """The slices: those with TPUs, else those with a worker's name, else all that is not the head."""
+    others = tuple(role for role in roles if role is not head)
+    with_chips = tuple(role for role in others if role.chips_per_host)
+    named = tuple(role for role in others if role.name in WORKER_NAMES)
+    return with_chips or named or others
+
+
+def _phase(jobset: Object) -> tuple[Phase, str, str]:
+    """Decided in a fixed order, never by the latest condition: JobSet leaves old conditions True for ever."""
+    metadata, status = jobset["metadata"], jobset.get("status") or {}
+    for phase in (Phase.COMPLETED, Phase.FAILED):
+        if status.get("terminalState") == phase or is_true(status, phase):
+            return _said(phase, status, phase)
+    if "deletionTimestamp" in metadata:
+        return Phase.DELETING, "", ""
+    spec = jobset.get("spec") or {}
+    if spec.get("suspend"):
+        queued = QUEUE_LABEL in (metadata.get("labels") or {})
+        return _said(Phase.QUEUED if queued else Phase.SUSPENDED, status, "Suspended")
+    if is_true(status, "RestartingJobSet"):
+        return _said(Phase.RESTARTING, status, "RestartingJobSet")
+    return _living_phase(status, spec.get("replicatedJobs") or ()), "", ""
+
+
+def _said(phase: Phase, status: Object, kind: str) -> tuple[Phase, str, str]:
+    said = condition(status, kind)
+    return phase, said.get("reason", ""), said.get("message", "")
+
+
+def _living_phase(status: Object, replicated: Sequence[Object]) -> Phase:
+    """Pending, Starting, Running or (before JobSet 0.12, which has a condition for it) Restarting.
+
+    A JobSet that starts in order keeps the condition StartupPolicyCompleted (False later) once all were ready, and so
+    tells a lost slice from a first start. One that starts in any order has no such memory. Suspended stays True after
+    a resume until all are ready again.
+    """
+    counts = {each["name"]: each for each in status.get("replicatedJobsStatus") or ()}
+    up = {name: (each.get("ready") or 0) + (each.get("succeeded") or 0) for name, each in counts.items()}
+    if all(up.get(each["name"], 0) >= each.get("replicas", 1) for each in replicated) and up:
+        return Phase.RUNNING
+    resuming = is_true(status, "Suspended")
+    if condition(status, "StartupPolicyCompleted") and not resuming:
+        first = replicated[0]["name"] if replicated else ""
+        return Phase.RUNNING if up.get(first) or not status.get("restarts") else Phase.RESTARTING
+    started = any(up.values()) or any(each.get("active") for each in counts.values())
+    return Phase.STARTING if started else Phase.PENDING
+
+
+def _toward_max(status: Object) -> int:
+    """JobSet v0.12 api/jobset/v1alpha2/jobset_types.go: whole restarts plus those of single Jobs count together."""
+    jobs = (each.get("jobRestartsCountTowardsMax") or () for each in status.get("replicatedJobsStatus") or ())
+    return (status.get("restartsCountTowardsMax") or 0) + sum(sum(counts) for counts in jobs)
+
+
+def _finished(status: Object) -> datetime | None:
+    for kind in (Phase.COMPLETED, Phase.FAILED):
+        if is_true(status, kind):
+            return parse(condition(status, kind).get("lastTransitionTime"))
+    return None

@@ -1,0 +1,269 @@
+"""`Api` over the official client: its TLS, proxies and connection pool, none of its models.
+
+The models of kubernetes 37 cost half a second to import and seconds to fill at scale, so requests are raw.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from xlaunch import __version__
+from xlaunch.cluster.api import JSON, ApiError, Query, Reply
+from xlaunch.core.errors import NetworkError
+
+CONNECT_TIMEOUT = 5.0  # seconds; a host with two addresses is given up within 10
+EXPIRY_MARGIN = timedelta(seconds=30)
+BIG_BODY = 1 << 20
+
+# HTTP codes whose answer may come without a Status object, from a proxy or a load balancer
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    410: "Expired",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    501: "NotImplemented",
+    502: "BadGateway",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+@dataclass(frozen=True)
+class Login:
+    """Where to send requests and with which credentials, as of now.
+
+    `configuration` is the official client's; `expires` is when its credentials end, where that is known.
+    """
+
+    configuration: Any
+    expires: datetime | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class KubeApi:
+    """One API server. `login` is called at once, again when its credentials expire, and once after a 401.
+
+    `alternatives` gives the next step for somebody whose server cannot be reached.
+    """
+
+    def __init__(
+        self,
+        login: Callable[[], Login],
+        *,
+        namespace: str = "default",
+        alternatives: Callable[[], str] = lambda: "",
+    ) -> None:
+        self.namespace = namespace
+        self._login = login
+        self._alternatives = alternatives
+        self._lock = threading.Lock()
+        self._client: Any = None
+        self._expires: datetime | None = None
+        self._renew(None)
+
+    @classmethod
+    def from_url(cls, url: str, *, namespace: str = "default") -> KubeApi:
+        """A server that asks for no credentials: its URL says it all."""
+
+        def login() -> Login:
+            configuration = new_configuration()
+            configuration.host = url.rstrip("/")
+            return Login(configuration)
+
+        return cls(login, namespace=namespace)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = (),
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+        timeout: float = 30.0,
+    ) -> Reply:
+        """One request; see `Api.request`."""
+        headers = {"Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        response = self._send(method, path, query, headers, body, timeout)
+        with self._reading():
+            data = response.data
+        return Reply(response.status, _parsed(data, response.headers), _warnings(response.headers), response.headers)
+
+    @contextmanager
+    def stream(
+        self, path: str, *, query: Query = (), accept: str = "*/*", idle_timeout: float = 300.0
+    ) -> Iterator[_Body]:
+        """A GET whose body is read as it comes; see `Api.stream`."""
+        response = self._send("GET", path, query, {"Accept": accept}, None, idle_timeout)
+        try:
+            yield _Body(self, response)
+        finally:
+            response.close()
+
+    def _send(self, method: str, path: str, query: Query, headers: Mapping[str, str], body: Any, timeout: float) -> Any:
+        """The open response of a status below 300; logs in again where the credentials are at their end."""
+        client = self._client
+        if self._expires and self._expires - EXPIRY_MARGIN <= datetime.now(UTC):
+            client = self._renew(client)
+        response = self._call(client, method, path, query, headers, body, timeout)
+        if response.status == 401:
+            response.drain_conn()
+            response = self._call(self._renew(client), method, path, query, headers, body, timeout)
+        if response.status >= 300:
+            with self._reading():
+                data = response.data
+            raise _refusal(response.status, data, response.headers)
+        return response
+
+    def _call(
+        self,
+        client: Any,
+        method: str,
+        path: str,
+        query: Query,
+        headers: Mapping[str, str],
+        body: Any,
+        timeout: float,
+    ) -> Any:
+        pairs = list(query.items() if isinstance(query, Mapping) else query)
+        prepared = client.param_serialize(
+            method, path, query_params=pairs, header_params=dict(headers), body=body, auth_settings=["BearerToken"]
+        )
+        with self._reading():
+            return client.call_api(*prepared, _request_timeout=(min(CONNECT_TIMEOUT, timeout), timeout)).response
+
+    def _renew(self, used: Any) -> Any:
+        """A client with fresh credentials; several threads that saw the same 401 log in once."""
+        from kubernetes.client import ApiClient
+
+        with self._lock:
+            if self._client is used:
+                login = self._login()
+                self._client = ApiClient(login.configuration)
+                self._client.user_agent = f"xlaunch/{__version__}"
+                for name, value in login.headers.items():
+                    self._client.set_default_header(name, value)
+                self._expires = login.expires
+            return self._client
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Whatever goes wrong between here and the server becomes a NetworkError of one sentence."""
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        try:
+            yield
+        except HTTPError as error:
+            raise self._unreachable(error) from error
+        except ApiException as error:
+            # The client wraps TLS failures only, as "SSLError\n<text>" with status 0 (kubernetes 37, rest.py)
+            raise self._unreachable(error, str(error.reason).partition("\n")[2]) from error
+
+    def _unreachable(self, error: Exception, text: str = "") -> NetworkError:
+        host = self._client.configuration.host
+        return NetworkError(f"Cannot reach the API server at {host}", why=text or cause(error), next=self._hint())
+
+    def _hint(self) -> str:
+        return self._alternatives() or "Check the address and the network"
+
+
+class _Body:
+    """The body of a streamed answer; see `Stream`."""
+
+    def __init__(self, api: KubeApi, response: Any) -> None:
+        self._api = api
+        self._response = response
+
+    def read(self, size: int = 65536) -> bytes:
+        """At least one byte, or b"" at the end; NetworkError on a cut (StreamCut) or a stall (StreamStalled)."""
+        from urllib3.exceptions import HTTPError, ReadTimeoutError
+
+        try:
+            # No Accept-Encoding is sent, so there is nothing to decode
+            return self._response.read1(size, decode_content=False) or b""
+        except ReadTimeoutError as error:
+            raise NetworkError("The stream stalled", why=cause(error), reason="StreamStalled") from error
+        except (HTTPError, OSError) as error:
+            raise NetworkError("The stream was cut", why=cause(error), reason="StreamCut") from error
+
+
+def new_configuration() -> Any:
+    """The official client's settings with ours: no hidden retries, TCP keep-alive, room for a dozen streams."""
+    with gc_paused():
+        from kubernetes.client import Configuration
+
+    configuration = Configuration()
+    configuration.retries = False
+    configuration.keep_alive = True
+    configuration.connection_pool_maxsize = 32
+    return configuration
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Keeps the cyclic collector off while many objects are made that stay: it costs two thirds of a big parse."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def cause(error: BaseException) -> str:
+    """What went wrong on the wire in a few words, without the object addresses that urllib3 puts in."""
+    text = str(error)
+    while ": " in text and re.match(r"^(\S*<.*>|\S*Pool\(.*?\)|\S*Connection\(.*?\))$", text.partition(": ")[0]):
+        text = text.partition(": ")[2]
+    return re.sub(r"<[^<>]* object at 0x[0-9a-f]+>:? ?", "", text).strip("() ") or type(error).__name__
+
+
+def _parsed(data: bytes, headers: Mapping[str, str]) -> Any:
+    if "json" not in headers.get("Content-Type", ""):
+        return data
+    if len(data) < BIG_BODY:
+        return json.loads(data)
+    with gc_paused():
+        return json.loads(data)
+
+
+def _refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
+    try:
+        body = json.loads(data)
+    except ValueError:
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
+    details = body.get("details") or {}
+    reason = body.get("reason") or REASONS.get(status, f"HTTP{status}")
+    told = " ".join(data[:300].decode(errors="replace").split())
+    message = body.get("message") or f"The server answered {status}{f': {told}' if told else ''}"
+    after = headers.get("Retry-After", "") or str(details.get("retryAfterSeconds", ""))
+    return ApiError(status, reason, message, details=details, retry_after=float(after) if after.isdecimal() else None)
+
+
+def _warnings(headers: Any) -> tuple[str, ...]:
+    """The texts of the Warning headers (RFC 7234 5.5: `299 - "text"`, quotes escaped by a backslash)."""
+    found = re.findall(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"', ", ".join(headers.getlist("Warning")))
+    return tuple(re.sub(r"\\(.)", r"\1", text) for text in found)

@@ -1,0 +1,251 @@
+"""JobSet's own admission: defaults, refusals, immutability (JobSet v0.12.0, pkg/webhooks/jobset_webhook.go)."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xlaunch.local.controllers.invalid import (
+    FieldError,
+    dns_1035_label,
+    dns_1123_subdomain,
+    immutable,
+    internal,
+    invalid,
+    invalid_value,
+    label_value,
+)
+from xlaunch.local.controllers.jobset.names import (
+    COORDINATOR,
+    GROUP,
+    KIND,
+    coordinator_endpoint,
+    group_of,
+    job_name,
+    replicas_of,
+    replicated_jobs,
+)
+from xlaunch.local.kube import Kube, Object, StatusError
+
+WEBHOOK = "vjobset.kb.io"
+MAX_INT32 = 2**31 - 1
+FAILURE_REASONS = (
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+)
+RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+IMMUTABLE_FIELDS = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
+# What Kueue may set while the JobSet is suspended
+POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
+POD_META_WHILE_SUSPENDED = ("labels", "annotations")
+NO_CLAIMS = "spec.volumeClaimPolicies: the embedded cluster has no PersistentVolumeClaims"
+TOO_LONG = "must be no more than 63 characters"
+
+
+async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
+    """The CRD's and the mutating webhook's defaults; an update gets those of the CRD only."""
+    jobset = copy.deepcopy(new)
+    spec = jobset.setdefault("spec", {})
+    for replicated in replicated_jobs(jobset):
+        replicated.setdefault("groupName", "default")
+        replicated.setdefault("replicas", 1)
+    if "failurePolicy" in spec:
+        spec["failurePolicy"].setdefault("maxRestarts", 0)
+        spec["failurePolicy"].setdefault("restartStrategy", "Recreate")
+    if old is not None:
+        return jobset
+    spec.setdefault("successPolicy", {"operator": "All"})
+    spec.setdefault("startupPolicy", {"startupPolicyOrder": "AnyOrder"})
+    for replicated in replicated_jobs(jobset):
+        job = replicated["template"].setdefault("spec", {})
+        job.setdefault("completionMode", "Indexed")
+        pod = job.setdefault("template", {}).setdefault("spec", {})
+        if not pod.get("restartPolicy"):
+            pod["restartPolicy"] = "OnFailure"
+    network = spec.setdefault("network", {})
+    network.setdefault("enableDNSHostnames", True)
+    network.setdefault("publishNotReadyAddresses", True)
+    for index, rule in enumerate((spec.get("failurePolicy") or {}).get("rules") or ()):
+        if not rule.get("name"):
+            rule["name"] = f"failurePolicyRule{index}"
+    return jobset
+
+
+async def validate(_kube: Kube, new: Object, old: Object | None) -> Object:
+    """Refuses what the CRD's rules or the validating webhook refuse: 422 with causes."""
+    if new["spec"].get("volumeClaimPolicies"):
+        raise StatusError(501, "NotImplemented", NO_CLAIMS)
+    name = new["metadata"].get("name", "")
+    rules = list(_crd_errors(new, old))
+    if rules:
+        raise invalid(GROUP, KIND, name, rules)
+    errors = list(_create_errors(new) if old is None else _update_errors(new, old))
+    if errors:
+        raise invalid(GROUP, KIND, name, errors, webhook=WEBHOOK)
+    return new
+
+
+def _crd_errors(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """The CRD's rules in CEL; a rule about a change holds only where the field was there before and still is."""
+    spec = new["spec"]
+    in_order = (spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
+    if in_order and any("dependsOn" in replicated for replicated in replicated_jobs(new)):
+        yield FieldError("FieldValueInvalid", "spec", "StartupPolicy and DependsOn APIs are mutually exclusive")
+    if old is None:
+        return
+    for field in IMMUTABLE_FIELDS:
+        if field in spec and field in old["spec"] and spec[field] != old["spec"][field]:
+            yield immutable(f"spec.{field}")
+
+
+def _create_errors(jobset: Object) -> Iterator[FieldError]:
+    spec = jobset["spec"]
+    jobs = replicated_jobs(jobset)
+    if (spec.get("failurePolicy") or {}).get("restartStrategy") == "InPlaceRestart":
+        yield internal("InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled")
+    if jobs and jobs[0].get("dependsOn") is not None:
+        yield internal("DependsOn can't be set for the first ReplicatedJob")
+    yield from _subdomain_errors((spec.get("network") or {}).get("subdomain", ""))
+    seen: list[str] = []
+    for index, replicated in enumerate(jobs):
+        seen.append(replicated["name"])
+        yield from _replicated_job_errors(jobset["metadata"].get("name", ""), index, replicated, seen)
+    for target in (spec.get("successPolicy") or {}).get("targetReplicatedJobs") or ():
+        if target not in seen:
+            yield internal(f"invalid replicatedJob name '{target}' does not appear in .spec.ReplicatedJobs")
+    yield from _failure_policy_errors((spec.get("failurePolicy") or {}).get("rules") or (), seen)
+    if spec.get("coordinator"):
+        yield from _coordinator_errors(jobset)
+
+
+def _subdomain_errors(subdomain: str) -> Iterator[FieldError]:
+    if not subdomain:
+        return
+    for wrong in dns_1123_subdomain(subdomain):
+        yield invalid_value("spec.network.subdomain", subdomain, wrong)
+    for wrong in dns_1035_label(subdomain):
+        detail = ".spec.network.subdomain is too long, must be less than 63 characters" if wrong == TOO_LONG else wrong
+        yield invalid_value("spec.network.subdomain", subdomain, detail)
+
+
+def _replicated_job_errors(
+    jobset: str, index: int, replicated: Mapping[str, Any], seen: Sequence[str]
+) -> Iterator[FieldError]:
+    field = f"spec.replicatedJobs[{index}]"
+    name, replicas, job = replicated["name"], replicas_of(replicated), replicated["template"]["spec"]
+    if job.get("parallelism", 1) * replicas > MAX_INT32:
+        yield internal(
+            f"the product of replicas and parallelism must not exceed {MAX_INT32} for replicatedJob '{name}'"
+        )
+    for wrong in dns_1035_label(group_of(replicated)):
+        detail = ".spec.replicatedJob[].groupName is too long, must be less than 63 characters"
+        yield invalid_value(f"{field}.groupName", group_of(replicated), detail if wrong == TOO_LONG else wrong)
+    longest_job = job_name(jobset, name, replicas - 1)
+    names = [(longest_job, "job")]
+    if job.get("completionMode") == "Indexed" and job.get("completions") is not None:
+        # Pod names end in a dash and five random characters
+        names.append((f"{longest_job}-{job['completions'] - 1}-abcde", "pod"))
+    for generated, what in names:
+        for wrong in dns_1035_label(generated):
+            detail = f"JobSet name is too long, {what} names generated for this JobSet will exceed 63 characters"
+            yield invalid_value(f"{field}.name", longest_job, detail if wrong == TOO_LONG else wrong)
+    for dependency in replicated.get("dependsOn") or ():
+        if dependency["name"] not in seen:
+            yield internal(f"replicatedJob: {name} cannot depend on replicatedJob: {dependency['name']}")
+
+
+def _failure_policy_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[FieldError]:
+    if any(rule["action"] in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") for rule in rules):
+        yield internal(
+            "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
+            " feature gate is disabled"
+        )
+        return
+    indices: dict[str, list[int]] = {}
+    for index, rule in enumerate(rules):
+        name = rule["name"]
+        indices.setdefault(name, []).append(index)
+        if not 1 <= len(name) <= 128:
+            yield internal(
+                f"invalid failure policy rule name of length {len(name)}, the rule name must be at least 1 characters"
+                " long and at most 128 characters long"
+            )
+        if not RULE_NAME.fullmatch(name):
+            yield internal(
+                f"invalid failure policy rule name '{name}', a failure policy rule name must start with an alphabetic"
+                " character, optionally followed by a string of alphanumeric characters or '_,:', and must end with"
+                " an alphanumeric character or '_'"
+            )
+        for target in rule.get("targetReplicatedJobs") or ():
+            if target not in jobs:
+                yield internal(
+                    f"invalid replicatedJob name '{target}' in failure policy does not appear in .spec.ReplicatedJobs"
+                )
+        for reason in rule.get("onJobFailureReasons") or ():
+            if reason not in FAILURE_REASONS:
+                yield internal(
+                    f"invalid job failure reason '{reason}' in failure policy is not a recognized job failure reason"
+                )
+    for name, places in indices.items():
+        if len(places) > 1:
+            listed = " ".join(str(place) for place in places)
+            yield internal(f"rule names are not unique, rules with indices [{listed}] all have the same name '{name}'")
+
+
+def _coordinator_errors(jobset: Object) -> Iterator[FieldError]:
+    coordinator = jobset["spec"]["coordinator"]
+    wrong = _coordinator_error(coordinator, replicated_jobs(jobset))
+    if wrong:
+        yield internal(wrong)
+    endpoint = coordinator_endpoint(jobset)
+    problems = label_value(endpoint)
+    if problems:
+        yield internal(
+            f'spec will lead to invalid label value "{endpoint}" for coordinator label "{COORDINATOR}" (long JobSet /'
+            f" ReplicatedJob / SubDomain name?): {', '.join(problems)}"
+        )
+
+
+def _coordinator_error(coordinator: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
+    name = coordinator["replicatedJob"]
+    job_index, pod_index = coordinator.get("jobIndex", 0), coordinator.get("podIndex", 0)
+    replicated = next((job for job in jobs if job["name"] == name), None)
+    if replicated is None:
+        return f"coordinator replicatedJob {name} does not exist"
+    if not 0 <= job_index < replicas_of(replicated):
+        return f"coordinator job index {job_index} is invalid for replicatedJob {name}"
+    job = replicated["template"]["spec"]
+    if job.get("completionMode") != "Indexed" or job.get("completions") is None:
+        return "job for coordinator pod must be indexed completion mode, and completions number must be set"
+    if not 0 <= pod_index < job["completions"]:
+        return f"coordinator pod index {pod_index} is invalid for replicatedJob {name} job index {job_index}"
+    return ""
+
+
+def _update_errors(new: Object, old: Object) -> Iterator[FieldError]:
+    compared = copy.deepcopy(new["spec"])
+    if old["spec"].get("suspend") or compared.get("suspend"):
+        before = {replicated["name"]: replicated for replicated in replicated_jobs(old)}
+        for replicated in compared.get("replicatedJobs") or ():
+            if replicated["name"] in before:
+                _take_pod_template(replicated, before[replicated["name"]])
+    if compared.get("replicatedJobs") != old["spec"].get("replicatedJobs"):
+        yield invalid_value("spec.replicatedJobs", compared.get("replicatedJobs"), "field is immutable")
+    if compared.get("managedBy") != old["spec"].get("managedBy"):
+        yield invalid_value("spec.managedBy", compared.get("managedBy"), "field is immutable")
+
+
+def _take_pod_template(replicated: Object, old: Mapping[str, Any]) -> None:
+    """Leaves out of the comparison what may change while suspended, by taking the old values."""
+    pod, pod_before = replicated["template"]["spec"]["template"], old["template"]["spec"]["template"]
+    for part, fields in (("metadata", POD_META_WHILE_SUSPENDED), ("spec", POD_SPEC_WHILE_SUSPENDED)):
+        kept = {name: value for name, value in (pod.get(part) or {}).items() if name not in fields}
+        taken = {name: value for name, value in (pod_before.get(part) or {}).items() if name in fields}
+        pod[part] = {**kept, **taken}
+    if not pod["metadata"] and "metadata" not in pod_before:
+        del pod["metadata"]

@@ -1,0 +1,79 @@
+"""JobSet's labels, and the names that it derives (JobSet v0.12.0, api/jobset/v1alpha2 and pkg/util/placement)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlaunch.local.kube import Object
+
+GROUP = "jobset.x-k8s.io"
+API_VERSION = f"{GROUP}/v1alpha2"
+KIND = "JobSet"
+
+PREFIX = "jobset.sigs.k8s.io/"
+JOBSET_NAME = PREFIX + "jobset-name"
+JOBSET_UID = PREFIX + "jobset-uid"
+REPLICATED_JOB = PREFIX + "replicatedjob-name"
+REPLICATED_JOB_REPLICAS = PREFIX + "replicatedjob-replicas"
+GLOBAL_REPLICAS = PREFIX + "global-replicas"
+JOB_INDEX = PREFIX + "job-index"
+JOB_KEY = PREFIX + "job-key"
+JOB_GLOBAL_INDEX = PREFIX + "job-global-index"
+GROUP_NAME = PREFIX + "group-name"
+GROUP_REPLICAS = PREFIX + "group-replicas"
+JOB_GROUP_INDEX = PREFIX + "job-group-index"
+RESTART_ATTEMPT = PREFIX + "restart-attempt"
+COORDINATOR = PREFIX + "coordinator"
+PRIORITY = PREFIX + "priority"
+EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+NODE_SELECTOR_STRATEGY = "alpha.jobset.sigs.k8s.io/node-selector"
+NAMESPACED_JOB = "alpha.jobset.sigs.k8s.io/namespaced-job"
+NO_SCHEDULE_TAINT = "alpha.jobset.sigs.k8s.io/no-schedule"
+
+
+def replicated_jobs(jobset: Mapping[str, Any]) -> Sequence[Object]:
+    """The replicated jobs in the order of the spec."""
+    jobs: Sequence[Object] = jobset["spec"].get("replicatedJobs") or ()
+    return jobs
+
+
+def replicas_of(replicated: Mapping[str, Any]) -> int:
+    """How many Jobs a replicated job has."""
+    replicas: int = replicated.get("replicas", 1)
+    return replicas
+
+
+def group_of(replicated: Mapping[str, Any]) -> str:
+    """The group that a replicated job belongs to."""
+    group: str = replicated.get("groupName", "default")
+    return group
+
+
+def job_name(jobset: str, replicated: str, index: int | str) -> str:
+    """The name of one child Job."""
+    return f"{jobset}-{replicated}-{index}"
+
+
+def job_key(namespace: str, name: str) -> str:
+    """What a child Job's pods are found by: short, and unique in the cluster."""
+    return hashlib.sha1(f"{namespace}/{name}".encode(), usedforsecurity=False).hexdigest()
+
+
+def subdomain(jobset: Mapping[str, Any]) -> str:
+    """The name of the headless Service; the JobSet's own where none is given."""
+    name: str = (jobset["spec"].get("network") or {}).get("subdomain") or jobset["metadata"].get("name", "")
+    return name
+
+
+def has_dns_hostnames(jobset: Mapping[str, Any]) -> bool:
+    """Whether pods are to be reached by name."""
+    return bool((jobset["spec"].get("network") or {}).get("enableDNSHostnames"))
+
+
+def coordinator_endpoint(jobset: Mapping[str, Any]) -> str:
+    """The DNS name of the coordinator's pod; the JobSet must have a coordinator."""
+    coordinator = jobset["spec"]["coordinator"]
+    job = job_name(jobset["metadata"].get("name", ""), coordinator["replicatedJob"], coordinator.get("jobIndex", 0))
+    return f"{job}-{coordinator.get('podIndex', 0)}.{subdomain(jobset)}"

@@ -1,0 +1,242 @@
+"""Start, find and stop embedded clusters: what the commands and the cluster layer call."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from xlaunch.core.errors import RefusedError, UsageError, XlaunchError
+from xlaunch.core.tpu import lookup
+from xlaunch.local import procs, state
+from xlaunch.local.state import DEFAULT_NAME, LocalCluster
+
+__all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "ensure", "find", "start", "stop", "up_line"]
+
+# Seconds; the guardian kills everything and removes the state in a fraction of one
+STOP_PATIENCE = 30.0
+
+Notice = Callable[[str], None]
+
+
+def clusters(env: Mapping[str, str]) -> list[LocalCluster]:
+    """The clusters that run, by name, after sweeping what dead ones left behind."""
+    if state.directories(env):
+        with state.lock(env):
+            state.sweep(env)
+    return [cluster for cluster in state.records(env) if cluster.server]
+
+
+def find(name: str, env: Mapping[str, str]) -> LocalCluster:
+    """The running cluster of that name; NotFoundError (exit 3) with the line that starts it."""
+    cluster = state.read(state.root(env) / state.check_name(name))
+    if cluster is None or not cluster.running or not cluster.server:
+        raise state.not_running(name)
+    return cluster
+
+
+def up_line(name: str, tpu_type: str, slices: int, heads: int = 1) -> str:
+    """The command that starts a cluster of that size."""
+    words = ["xlaunch local up", f"--tpu-type {tpu_type}", f"--slices {slices}"]
+    if heads != 1:
+        words.append(f"--heads {heads}")
+    if name != DEFAULT_NAME:
+        words.append(f"--name {name}")
+    return " ".join(words)
+
+
+def ensure(
+    name: str,
+    *,
+    tpu_type: str,
+    slices: int,
+    heads: int = 1,
+    time_scale: float = 1.0,
+    env: Mapping[str, str],
+    notice: Notice,
+) -> LocalCluster:
+    """The running cluster of that name if it is large enough, else a new one, which stays up.
+
+    Raises RefusedError (exit 4) when it runs and lacks the slices or heads: a running cluster does not grow.
+    """
+    with state.lock(env) as lock:
+        swept = state.sweep(env)
+        running = state.read(state.root(env) / state.check_name(name))
+        if running is not None and running.running:
+            check_size(running, tpu_type, slices, heads)
+            return running
+        for dead in swept:
+            notice(f"Removed what was left of the embedded cluster {dead}.")
+        cluster = _start(name, tpu_type, slices, heads, time_scale, env, lock, lifeline=None)
+    notice(f"Started the embedded cluster {name}: {describe(cluster)}.")
+    return cluster
+
+
+def start(
+    name: str,
+    *,
+    tpu_type: str,
+    slices: int,
+    heads: int = 1,
+    time_scale: float = 1.0,
+    env: Mapping[str, str],
+    lifeline: int | None = None,
+) -> LocalCluster:
+    """A new cluster; RefusedError (exit 4) if one of that name runs.
+
+    With `lifeline`, the reading end of a pipe, the cluster ends when the last writing end is closed, also by a kill -9.
+    """
+    with state.lock(env) as lock:
+        state.sweep(env)
+        running = state.read(state.root(env) / state.check_name(name))
+        if running is not None and running.running:
+            raise RefusedError(
+                f"The embedded cluster {name} runs already",
+                why=f"It has {describe(running)}",
+                next=f"xlaunch local down --name {name}",
+                reason="AlreadyRunning",
+            )
+        return _start(name, tpu_type, slices, heads, time_scale, env, lock, lifeline=lifeline)
+
+
+def stop(name: str, env: Mapping[str, str]) -> LocalCluster:
+    """Ends a cluster with all its processes and its state; NotFoundError (exit 3) where none of that name runs."""
+    with state.lock(env):
+        state.sweep(env)
+        cluster = state.read(state.root(env) / state.check_name(name))
+        if cluster is None or not cluster.running:
+            raise state.not_running(name)
+        procs.kill(cluster.pid, signal.SIGTERM)
+        if not procs.wait_ended(cluster.pid, cluster.start, STOP_PATIENCE):
+            raise XlaunchError(
+                f"The embedded cluster {name} did not end within {STOP_PATIENCE:.0f} s",
+                why=f"Its guardian is process {cluster.pid}",
+                next=f"kill -9 {cluster.pid} && xlaunch local status",
+            )
+    return cluster
+
+
+def describe(cluster: LocalCluster) -> str:
+    """Its size in words."""
+    heads = "1 CPU node" if cluster.heads == 1 else f"{cluster.heads} CPU nodes"
+    slices = "1 slice" if cluster.slices == 1 else f"{cluster.slices} slices"
+    return f"{slices} of {cluster.tpu_type} and {heads}"
+
+
+def check_size(running: LocalCluster, tpu_type: str, slices: int, heads: int) -> None:
+    """Raises RefusedError with the lines to type if the cluster is too small or of another type."""
+    same = lookup(running.tpu_type).name == lookup(tpu_type).name
+    if same and running.slices >= slices and running.heads >= heads:
+        return
+    wanted_slices = max(slices, running.slices) if same else slices
+    raise RefusedError(
+        f"The embedded cluster {running.name} has {describe(running)}, and {slices} of {tpu_type} are needed",
+        why="A running one does not grow",
+        next=f"xlaunch local down --name {running.name} && "
+        + up_line(running.name, tpu_type, wanted_slices, max(heads, running.heads)),
+        reason="ClusterTooSmall",
+    )
+
+
+def check_request(tpu_type: str, slices: int, heads: int, time_scale: float) -> str:
+    """The TPU type's full name; UsageError for numbers that make no cluster."""
+    for flag, value in (("--slices", slices), ("--heads", heads)):
+        if not 1 <= value <= 512:
+            raise UsageError(f"{flag} {value} is out of range", why="It may be 1 to 512")
+    if not 0.01 <= time_scale <= 1.0:
+        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
+    return lookup(tpu_type).name
+
+
+def _start(
+    name: str,
+    tpu_type: str,
+    slices: int,
+    heads: int,
+    time_scale: float,
+    env: Mapping[str, str],
+    lock: int,
+    *,
+    lifeline: int | None,
+) -> LocalCluster:
+    state.require_linux()
+    tpu_type = check_request(tpu_type, slices, heads, time_scale)
+    directory = state.root(env) / name
+    cluster = LocalCluster(
+        name=name,
+        directory=str(directory),
+        id=secrets.token_hex(16),
+        tpu_type=tpu_type,
+        slices=slices,
+        heads=heads,
+        time_scale=time_scale,
+        subnet=state.free_subnet(env),
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    directory.mkdir(mode=0o700)
+    state.write(cluster)
+    with cluster.log.open("w+", encoding="utf-8", errors="replace") as log:
+        guardian, ready = _spawn(cluster, env, lock, lifeline, log)
+        try:
+            report = _await_ready(ready)
+        except BaseException:
+            # Ctrl-C while it starts: what was begun is taken back
+            guardian.terminate()
+            guardian.wait()
+            raise
+        if "error" in report or not report:
+            guardian.wait()
+            log.seek(0)
+            raise _start_failed(cluster, report, log.read())
+    started = state.read(directory)
+    if started is None:
+        raise state.not_running(name)
+    return started
+
+
+def _spawn(
+    cluster: LocalCluster, env: Mapping[str, str], lock: int, lifeline: int | None, log: IO[str]
+) -> tuple[subprocess.Popen[bytes], int]:
+    """The guardian's process and the end of the pipe on which its server reports."""
+    reading, writing = os.pipe()
+    guardian = subprocess.Popen(
+        [sys.executable, "-m", "xlaunch.local.guardian", cluster.directory, str(writing), str(lock)],
+        stdin=subprocess.DEVNULL if lifeline is None else lifeline,
+        stdout=log,
+        stderr=log,
+        pass_fds=[writing, lock],
+        env=dict(env),
+        # Where this package lies, so that -m finds it also in a checkout that is not installed
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
+    )
+    os.close(writing)
+    return guardian, reading
+
+
+def _await_ready(descriptor: int) -> dict[str, Any]:
+    """What the server reports once it listens; {} if it died before."""
+    with os.fdopen(descriptor, "rb") as pipe:
+        line = pipe.readline()
+    with suppress(json.JSONDecodeError):
+        report: dict[str, Any] = json.loads(line)
+        return report
+    return {}
+
+
+def _start_failed(cluster: LocalCluster, report: Mapping[str, Any], log: str) -> XlaunchError:
+    last = next((line for line in reversed(log.splitlines()) if line.strip()), "its log is empty")
+    return XlaunchError(
+        f"The embedded cluster {cluster.name} did not start",
+        why=str(report.get("error") or f"Its server ended: {last.strip()}"),
+        next=up_line(cluster.name, cluster.tpu_type, cluster.slices, cluster.heads),
+        reason="StartFailed",
+    )

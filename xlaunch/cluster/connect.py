@@ -2,9 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from xlaunch.cluster import kubeconfig
 from xlaunch.cluster.api import Api
+from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
+from xlaunch.core.errors import NotFoundError, UsageError, XlaunchError
+
+POD_CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """What a user may say about where to go; "" is what was not said."""
+
+    cluster: str = ""
+    project: str = ""
+    location: str = ""
+    context: str = ""
+    kubeconfig: str = ""
+    namespace: str = ""
+
+    @property
+    def local(self) -> str:
+        """The name of the embedded cluster that `--cluster=local[:NAME]` means, "" for any other target."""
+        kind, _, name = self.cluster.partition(":")
+        return (name or "local") if kind == "local" else ""
+
+    def flags(self) -> tuple[str, ...]:
+        """The words that lead to the same target again."""
+        pairs = (
+            ("--cluster", self.cluster),
+            ("--project", self.project if not self.local else ""),
+            ("--zone", self.location if not self.local else ""),
+            ("--context", self.context),
+            ("--kubeconfig", self.kubeconfig),
+            ("--namespace", self.namespace),
+        )
+        return tuple(f"{flag}={value}" for flag, value in pairs if value)
 
 
 @dataclass(frozen=True)
@@ -18,3 +55,105 @@ class Connection:
     api: Api
     where: str
     flags: tuple[str, ...] = ()
+
+
+def connect(options: TargetOptions, env: Mapping[str, str]) -> Connection:
+    """Opens the target; no request is sent to its API server yet.
+
+    Never falls through from a named target to another one. UsageError for flags that contradict each other,
+    NotFoundError where the name leads nowhere.
+    """
+    _check(options)
+    if options.local:
+        return _local(options, env)
+    if options.cluster:
+        return _gke(options, env)
+    chosen = options.context or options.kubeconfig or env.get("KUBECONFIG")
+    if not chosen and env.get("KUBERNETES_SERVICE_HOST") and (POD_CREDENTIALS / "token").is_file():
+        return _pod(options, env)
+    return _kubeconfig(options, env)
+
+
+def _check(options: TargetOptions) -> None:
+    if options.cluster and (options.context or options.kubeconfig):
+        other = "--context" if options.context else "--kubeconfig"
+        raise UsageError(f"--cluster and {other} contradict each other", next="Give one of them")
+    if not options.cluster and (options.project or options.location):
+        given = "--project" if options.project else "--zone"
+        raise UsageError(f"{given} alone does not name a cluster", next="Add --cluster NAME")
+
+
+def _kubeconfig(options: TargetOptions, env: Mapping[str, str]) -> Connection:
+    paths = kubeconfig.files(env, options.kubeconfig)
+    if not paths:
+        raise NotFoundError(
+            "No cluster is named, and there is no kubeconfig",
+            next="Add --cluster=local (a rehearsal on this machine), or --cluster NAME --project PROJECT for GKE",
+        )
+    config = kubeconfig.load(paths)
+    name, context = config.context(options.context)
+    api = KubeApi(
+        kubeconfig.login(config, name),
+        namespace=options.namespace or context.get("namespace") or "default",
+        alternatives=_alternatives(env, options.kubeconfig, name),
+    )
+    return Connection(api, f"context {name}", options.flags())
+
+
+def _local(options: TargetOptions, env: Mapping[str, str]) -> Connection:
+    from xlaunch.local.lifecycle import find
+
+    config = kubeconfig.load([Path(find(options.local, env).kubeconfig)])
+    name, context = config.context()
+    api = KubeApi(
+        kubeconfig.login(config, name),
+        namespace=options.namespace or context.get("namespace") or "default",
+        alternatives=lambda: "xlaunch local status",
+    )
+    return Connection(api, f"embedded cluster {options.local}", options.flags())
+
+
+def _gke(options: TargetOptions, env: Mapping[str, str]) -> Connection:
+    from xlaunch.cluster import gke
+
+    cluster = gke.find(options.cluster, project=options.project, location=options.location, env=env)
+    api = KubeApi(gke.login(cluster), namespace=options.namespace or "default", alternatives=_alternatives(env, "", ""))
+    return Connection(api, f"cluster {cluster.name} ({cluster.location})", options.flags())
+
+
+def _pod(options: TargetOptions, env: Mapping[str, str]) -> Connection:
+    api = KubeApi(lambda: _pod_login(env, POD_CREDENTIALS), namespace=options.namespace or _pod_namespace())
+    return Connection(api, "the cluster of this pod", options.flags())
+
+
+def _pod_login(env: Mapping[str, str], directory: Path) -> Login:
+    """A pod's own service account; the official loader reads its token again every minute."""
+    configuration = new_configuration()
+    from kubernetes.config import ConfigException
+    from kubernetes.config.incluster_config import InClusterConfigLoader
+
+    try:
+        InClusterConfigLoader(  # type: ignore[no-untyped-call]
+            token_filename=str(directory / "token"), cert_filename=str(directory / "ca.crt"), environ=env
+        ).load_and_set(configuration)
+    except ConfigException as error:
+        raise XlaunchError("The pod's own credentials cannot be used", why=str(error), next="Add --context") from error
+    return Login(configuration)
+
+
+def _pod_namespace() -> str:
+    try:
+        return (POD_CREDENTIALS / "namespace").read_text(encoding="utf-8").strip()
+    except OSError:
+        return "default"
+
+
+def _alternatives(env: Mapping[str, str], given: str, used: str) -> Callable[[], str]:
+    """The next step when a server does not answer: the other contexts and the embedded cluster."""
+
+    def tell() -> str:
+        others = sorted(set(kubeconfig.load(kubeconfig.files(env, given)).contexts) - {used})
+        named = [f"--context {name}" for name in others[:4]]
+        return f"Check network and VPN, or go elsewhere: {', '.join([*named, '--cluster=local'])}"
+
+    return tell

@@ -1,0 +1,57 @@
+"""Trying again what fails for a while: the API server restarts, a webhook has no endpoint, a quota is being counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from xlaunch.cluster.api import ApiError
+from xlaunch.cluster.watch import Pauses, is_transient
+from xlaunch.core.clock import Clock
+from xlaunch.core.errors import NetworkError
+
+T = TypeVar("T")
+
+EXCERPT = 300
+
+
+def persist(
+    attempt: Callable[[], T],
+    *,
+    clock: Clock,
+    timeout: float,
+    notice: Callable[[str], None],
+    is_worth: Callable[[NetworkError | ApiError], bool],
+) -> T:
+    """Calls `attempt` until it returns, pausing 1, 2, 4 ... 16 seconds, or as long as Retry-After asks.
+
+    Raises what `is_worth` does not find worth another attempt, and NetworkError after `timeout` seconds.
+    """
+    deadline = clock.monotonic() + timeout
+    pauses = Pauses(clock, deadline)
+    while True:
+        try:
+            return attempt()
+        except (NetworkError, ApiError) as error:
+            if not is_worth(error):
+                raise
+            told = excerpt(f"{error.message}. {error.why}" if error.why else error.message)
+            if clock.monotonic() >= deadline:
+                raise NetworkError(f"Nothing but failures for {timeout:g} s", why=told, reason=error.reason) from error
+            pauses.at_least(getattr(error, "retry_after", None) or 0.0)
+            notice(f"Not yet: {told}. Trying again in {pauses.next:g} s")
+        pauses.wait()
+
+
+def is_passing(error: NetworkError | ApiError) -> bool:
+    """Whether it may pass by itself."""
+    return isinstance(error, NetworkError) or is_transient(error)
+
+
+def excerpt(text: str, length: int = EXCERPT) -> str:
+    """A server's sentence on one line; of a long one the middle is left out, for the verdict stands at the end."""
+    line = " ".join(text.split())
+    if len(line) <= length:
+        return line
+    half = (length - 5) // 2
+    return f"{line[:half]} ... {line[-half:]}"

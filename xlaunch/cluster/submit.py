@@ -1,0 +1,188 @@
+"""Submitting a plan: what to do when the name is taken, when somebody else is quicker, when the server is busy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from xlaunch.cluster import jobsets
+from xlaunch.cluster.api import Api, ApiError
+from xlaunch.cluster.delete import delete, wait_gone
+from xlaunch.cluster.retry import excerpt, is_passing, persist
+from xlaunch.core.clock import Clock
+from xlaunch.core.errors import ConflictError, NetworkError, NotFoundError, RefusedError, WorkloadFailedError
+from xlaunch.core.plan import HASH_ANNOTATION, Plan
+from xlaunch.core.timestamps import words
+from xlaunch.core.workload import Phase, Workload, describe
+
+Object = Mapping[str, Any]
+
+IF_EXISTS = ("replace", "replace-finished", "skip")
+REPLACE_TIMEOUT = 300.0
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What came of it. `jobset` is the object as the server has it; `message` what to tell about one that was there."""
+
+    action: Literal["created", "unchanged", "replaced"]
+    name: str
+    namespace: str
+    jobset: Object
+    warnings: tuple[str, ...] = ()
+    message: str = ""
+
+
+def submit(
+    api: Api,
+    plan: Plan,
+    *,
+    if_exists: str = "",
+    timeout: float = 120.0,
+    clock: Clock,
+    notice: Callable[[str], None],
+    confirm: Callable[[Workload], None] = lambda _: None,
+    replace_timeout: float = REPLACE_TIMEOUT,
+    flags: Sequence[str] = (),
+) -> Submission:
+    """Creates the plan's JobSet unless it is there already.
+
+    `if_exists` is one of IF_EXISTS or "" (the same plan is fine, another is a conflict). What passes by itself (429,
+    5xx, a webhook without endpoint) is tried again for `timeout` seconds; an API server that never answered is not.
+    `confirm` is asked before something is replaced, and raises to stop it; the replaced one has `replace_timeout`
+    seconds to go. Raises ConflictError, WorkloadFailedError (the same plan has failed), RefusedError, NotFoundError
+    (the namespace), NetworkError, DeadlineError.
+    """
+    work = _Work(api, plan, if_exists, clock, notice, confirm, replace_timeout, flags)
+    try:
+        return persist(work.attempt, clock=clock, timeout=timeout, notice=notice, is_worth=work.is_worth_another)
+    except ApiError as error:
+        raise _refused(error, plan, work.namespace) from error
+
+
+@dataclass
+class _Work:
+    """One submission over several attempts: what is known from the earlier ones."""
+
+    api: Api
+    plan: Plan
+    if_exists: str
+    clock: Clock
+    notice: Callable[[str], None]
+    confirm: Callable[[Workload], None]
+    replace_timeout: float
+    flags: Sequence[str]
+    reached: bool = False  # the server has answered once
+    uncertain: bool = False  # a create got no answer: it may have worked
+    replaced: bool = False
+
+    @property
+    def namespace(self) -> str:
+        return self.plan.namespace or self.api.namespace
+
+    def is_worth_another(self, error: NetworkError | ApiError) -> bool:
+        """Somebody else was quicker (409): look again. A server that never answered is not waited for."""
+        if isinstance(error, NetworkError):
+            return self.reached
+        return is_passing(error) or (error.status == 409 and error.reason == "AlreadyExists")
+
+    def attempt(self) -> Submission:
+        found = jobsets.find(self.api, self.plan.name, namespace=self.namespace, timeout=10.0)
+        self.reached = True
+        if found is not None:
+            settled = self._settle(found)
+            if settled is not None:
+                return settled
+        query = {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
+        target = jobsets.path(self.api, namespace=self.namespace)
+        try:
+            reply = self.api.request("POST", target, query=query, body=self.plan.manifest)
+        except NetworkError:
+            self.uncertain = True
+            raise
+        except ApiError as error:
+            self.uncertain = self.uncertain or error.status >= 500
+            raise
+        return self._done("replaced" if self.replaced else "created", reply.body, reply.warnings)
+
+    def _settle(self, found: Object) -> Submission | None:
+        """What an existing JobSet means: the end of it, or None once it has made room."""
+        workload = describe(found)
+        same = (found["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == self.plan.hash
+        if self.uncertain and same and not workload.deleting:
+            return self._done("replaced" if self.replaced else "created", found)
+        if self.if_exists == "replace" or (self.if_exists == "replace-finished" and workload.phase.ended):
+            self._make_room(found, workload)
+            return None
+        if self.if_exists == "skip":
+            return self._done(
+                "unchanged", found, message=f"{workload.name} exists ({workload.phase}) and is left alone"
+            )
+        if workload.deleting:
+            raise ConflictError(
+                f"{workload.name} is being deleted",
+                next=f"{self._command('xlaunch wait', ' --for=deleted')}, then again; or add --if-exists=replace",
+            )
+        if not same:
+            raise self._differs(found, workload)
+        return self._same(found, workload)
+
+    def _same(self, found: Object, workload: Workload) -> Submission:
+        name, at = workload.name, f" at {workload.finished:%Y-%m-%dT%H:%M:%SZ}" if workload.finished else ""
+        if workload.phase is Phase.FAILED:
+            raise WorkloadFailedError(
+                f"{name} has failed already{at}",
+                why=workload.message,
+                next="Add --if-exists=replace-finished to run the same again",
+            )
+        if workload.phase is Phase.SUSPENDED:
+            patch = """--type=merge -p '{"spec":{"suspend":false}}'"""
+            raise ConflictError(
+                f"{name} exists and is suspended",
+                next=f"Resume it: kubectl patch jobset {name} --namespace {self.namespace} {patch}",
+            )
+        if workload.phase is Phase.COMPLETED:
+            return self._done("unchanged", found, message=f"{name} has already completed{at}")
+        return self._done("unchanged", found, message=f"{name} is unchanged ({workload.phase})")
+
+    def _differs(self, found: Object, workload: Workload) -> ConflictError:
+        made = (found["metadata"].get("annotations") or {}).get(HASH_ANNOTATION)
+        age = f", {words(self.clock.now() - workload.created)} old" if workload.created else ""
+        owner = f", of {workload.owner}" if workload.owner else ""
+        differs = "it was made from another plan" if made else "it was not made by xlaunch"
+        return ConflictError(
+            f"{workload.name} exists already and differs",
+            why=f"It is {workload.phase}{age}{owner}; {differs}",
+            next=f"Take another name, add --if-exists=replace, or {self._command('xlaunch workload delete')}",
+        )
+
+    def _make_room(self, found: Object, workload: Workload) -> None:
+        self.confirm(workload)
+        if not workload.deleting:
+            delete(self.api, found, clock=self.clock, notice=self.notice)
+        wait_gone(self.api, found, clock=self.clock, timeout=self.replace_timeout, notice=self.notice, flags=self.flags)
+        self.replaced = True
+
+    def _command(self, words: str, rest: str = "") -> str:
+        return jobsets.command(f"{words} {self.plan.name}{rest}", self.flags)
+
+    def _done(
+        self,
+        action: Literal["created", "unchanged", "replaced"],
+        jobset: Object,
+        warnings: tuple[str, ...] = (),
+        message: str = "",
+    ) -> Submission:
+        return Submission(action, self.plan.name, self.namespace, jobset, warnings, message)
+
+
+def _refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
+    """A refusal of the create as one readable sentence."""
+    if error.status == 404 and error.details.get("kind") == "namespaces":
+        return NotFoundError(f"There is no namespace {namespace}", next=f"kubectl create namespace {namespace}")
+    if error.status == 404:
+        return jobsets.without_jobset()
+    if error.code != 4:
+        return error
+    return RefusedError(f"The API server refuses {plan.name}", why=excerpt(error.message), reason=error.reason)

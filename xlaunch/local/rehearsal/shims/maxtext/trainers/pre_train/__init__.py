@@ -1,0 +1,1 @@
+"""Stands in for `maxtext.trainers.pre_train`."""

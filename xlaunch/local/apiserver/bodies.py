@@ -1,0 +1,124 @@
+"""The body of a write: read by its kind's schema, checked against the request, and cut to what it may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from xlaunch.local.apiserver.problems import refusal
+from xlaunch.local.apiserver.resources import MODIFIED, Resource
+from xlaunch.local.apiserver.schema import decode
+from xlaunch.local.kube import Object, StatusError
+
+_SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+           "generation", "resourceVersion", "managedFields")  # fmt: skip
+
+
+@dataclass
+class WriteOptions:
+    """How to write. `unknown_fields` is the API's fieldValidation: Ignore, Warn or Strict.
+
+    `warnings` collects the texts of Warning headers.
+    """
+
+    manager: str = "xlaunch"
+    dry_run: bool = False
+    force: bool = False
+    unknown_fields: str = "Ignore"
+    warnings: list[str] = field(default_factory=list)
+
+
+def decoded(resource: Resource, body: Any, options: WriteOptions) -> Object:
+    """A fresh copy of a body by the kind's schema; 400 (core kinds) or 422 (custom ones) for a wrong type."""
+    if not isinstance(body, dict):
+        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+    found = decode(body, resource.schema, numbers=resource.custom)
+    name = str(metadata_of(body).get("name", ""))
+    if found.problems and resource.custom:
+        raise refusal(resource, name, found.problems)
+    if found.problems:
+        texts = "; ".join(f"{each.field}: {each.message}" for each in found.problems)
+        message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {texts}'
+        raise StatusError(400, "BadRequest", message)
+    if found.unknown and options.unknown_fields == "Strict":
+        listed = ", ".join(f'unknown field "{path}"' for path in found.unknown)
+        message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict '
+        raise StatusError(400, "BadRequest", f"{message}decoding error: {listed}")
+    if options.unknown_fields == "Warn":
+        options.warnings += [f'unknown field "{path}"' for path in found.unknown]
+    return {"metadata": {}, **found.value, "apiVersion": resource.api_version, "kind": resource.kind}
+
+
+def metadata_of(body: Any) -> Object:
+    """The metadata of whatever a client sent; {} where it is none."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def check_target(resource: Resource, body: Any, namespace: str, name: str = "") -> None:
+    """400 where a body says another kind, namespace or name than the request."""
+    if not isinstance(body, dict):
+        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+    version, kind = body.get("apiVersion", resource.api_version), body.get("kind", resource.kind)
+    if (version, kind) != (resource.api_version, resource.kind):
+        message = f"{kind} of {version} does not match the expected kind: {resource.kind} of {resource.api_version}"
+        raise StatusError(400, "BadRequest", f"the object provided is unrecognized: {message}")
+    inside, inner = metadata_of(body).get("namespace"), metadata_of(body).get("name")
+    if inside and inside != namespace:
+        raise StatusError(400, "BadRequest", "the namespace of the provided object does not match the namespace sent "
+                          "on the request")  # fmt: skip
+    if name and inner and inner != name:
+        raise _other_name(inner, name)
+
+
+def _other_name(inside: str, name: str) -> StatusError:
+    message = f"the name of the object ({inside}) does not match the name on the URL ({name})"
+    return StatusError(400, "BadRequest", message)
+
+
+def check_preconditions(resource: Resource, old: Object, new: Object) -> None:
+    """409 where a new version names another resourceVersion or uid than the stored object has."""
+    metadata, current = metadata_of(new), old["metadata"]
+    name = current["name"]
+    if metadata.get("name", name) != name:
+        raise _other_name(metadata["name"], name)
+    if metadata.get("uid", current["uid"]) != current["uid"]:
+        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {current['uid']}"
+        raise resource.conflict(name, why)
+    if metadata.get("resourceVersion") not in (None, "", current["resourceVersion"]):
+        raise resource.conflict(name, MODIFIED)
+
+
+def merged_parts(resource: Resource, old: Object, new: Object, subresource: str) -> Object:
+    """The parts that a request to a subresource may write from `new`, the others from `old`."""
+    if subresource == "status":
+        metadata = old["metadata"] if resource.custom else new["metadata"]
+        if "ownerReferences" in old["metadata"]:
+            metadata = {**metadata, "ownerReferences": old["metadata"]["ownerReferences"]}
+        return {**_without(old, "status"), "metadata": metadata, **_only(new, "status")}
+    if subresource == "finalize":
+        return {**old, "spec": new.get("spec", {})}
+    if subresource == "binding":
+        return new
+    kept = [part for part in ("status",) if part in resource.subresources]
+    if "finalize" in resource.subresources:
+        kept.append("spec")
+    return {**_without(new, *kept), **_only(old, *kept)}
+
+
+def _only(source: Object, *parts: str) -> Object:
+    return {part: source[part] for part in parts if part in source}
+
+
+def _without(source: Object, *parts: str) -> Object:
+    return {part: value for part, value in source.items() if part not in parts}
+
+
+def metadata_of_update(new: Object, old: Object) -> Object:
+    """Metadata of an update: what the system writes comes from the stored object."""
+    return {**_without(new, *_SYSTEM), **_only(old, *_SYSTEM)}
+
+
+def desired(each: Object) -> Object:
+    """The part of an object whose change is a new generation."""
+    return _without(each, "metadata", "status")

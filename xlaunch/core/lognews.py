@@ -1,0 +1,120 @@
+"""What a log follower says on stderr: which log it reads, what restarted, what is lost and where that may still be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlaunch.core.follow import Cursor, Reader, Target
+from xlaunch.core.narration import Narration
+from xlaunch.core.pods import Container
+from xlaunch.core.timestamps import parse, words
+
+# A log whose first line is that many seconds younger than its container may lack its beginning
+LATE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class CloudLogs:
+    """Where Cloud Logging would have the lines of a namespace; `available` is False for a cluster that has none."""
+
+    namespace: str
+    cluster: str = ""
+    available: bool = True
+
+    def query(self, pod: str, container: str) -> str:
+        """The command that asks for a container's lines, to end a sentence with; a `pod` with a final "-" is a prefix.
+
+        Resource type and labels are those of cloud.google.com/logging/docs/api/v2/resource-list (k8s_container).
+        """
+        if not self.available:
+            return ""
+        operator = ":" if pod.endswith("-") else "="
+        labels = {"namespace_name": self.namespace, "container_name": container, "cluster_name": self.cluster}
+        parts = ['resource.type="k8s_container"', f'resource.labels.pod_name{operator}"{pod}"']
+        parts += [f'resource.labels.{label}="{value}"' for label, value in labels.items() if value]
+        return f". On GKE, ask Cloud Logging: gcloud logging read '{' AND '.join(parts)}' --order=asc"
+
+
+class LogNews:
+    """The sentences of one follower."""
+
+    def __init__(self, narration: Narration, cloud: CloudLogs) -> None:
+        self._say = narration.say
+        self._once = narration.once
+        self._cloud = cloud
+
+    def begun(self, target: Target, *, whole: bool) -> None:
+        """The first log is being read; `whole` where its beginning was asked for."""
+        self._say(f"Following {target.container} in pod {target.pod}")
+        if target.restarts and whole:
+            before = f"the log before its {_nth(target.restarts)} restart"
+            self._say(f"{target.container} has restarted in this pod: --previous prints {before}")
+
+    def read(self, target: Target, reader: Reader) -> None:
+        """What the reader met: a gap, the kubelet's own words in place of a log."""
+        if reader.gap:
+            reader.gap = False
+            why = "they were not in what the kubelet still serves"
+            self._say(f"Gap: lines of {target.container} may be missing here; {why}{self._query(target)}")
+        for text in reader.foreign:
+            self._once(f"The kubelet says: {text.decode(errors='replace').strip()}")
+        reader.foreign.clear()
+
+    def beginning(self, target: Target, stamp: bytes, started: str) -> None:
+        """The first line that is served, if it is much younger than the container."""
+        first, begun = parse(stamp.decode()), parse(started)
+        if first and begun and (first - begun).total_seconds() >= LATE_SECONDS:
+            self._once(
+                f"The log begins at {stamp.decode()}, {words(first - begun)} after {target.container} started; a kubelet "
+                f"keeps about the newest 10 MiB, and what was before cannot be read here{self._query(target)}"
+            )
+
+    def moved(self, cursor: Cursor, target: Target, status: Container | None, jobset_restarts: int) -> None:
+        """Another instance is read from now on."""
+        before = cursor.target
+        if before is None:
+            return
+        if before.uid != target.uid:
+            self._unfinished(cursor)
+            self._say(f"Pod {before.pod} is replaced by {target.pod} (JobSet restarts: {jobset_restarts})")
+        else:
+            self._between(cursor, target)
+            ended = f", after {status.last_exit}" if status and status.last_exit else ""
+            self._say(f"{target.container} has restarted in pod {target.pod} (restart {target.restarts}{ended})")
+
+    def refused(self, target: Target, why: str) -> None:
+        """The rest of the instance before the present one cannot be had."""
+        self._say(f"Gap: the end of the log before the restart cannot be read: {why}{self._query(target)}")
+
+    def unreadable(self, target: Target, why: str) -> None:
+        """Several attempts have failed."""
+        self._once(f"The log of pod {target.pod} cannot be read: {why}; trying again")
+
+    def left(self, cursor: Cursor, pod_prefix: str) -> None:
+        """The workload has ended."""
+        if cursor.target is None:
+            self._say(f"No pod is left that has the log{self._cloud.query(pod_prefix, '')}")
+        else:
+            self._unfinished(cursor)
+
+    def _unfinished(self, cursor: Cursor) -> None:
+        if cursor.target and not cursor.drained:
+            lines = f"if last lines of {cursor.target.container} are missing, they cannot be read here"
+            self._say(f"Pod {cursor.target.pod} is gone; {lines}{self._query(cursor.target)}")
+
+    def _between(self, cursor: Cursor, target: Target) -> None:
+        """A kubelet keeps one dead instance; those before it are lost, and the end of the one being read with them."""
+        assert cursor.target is not None
+        if target.restarts - cursor.target.restarts > 1:
+            self._say(
+                f"Gap: {target.container} restarted several times meanwhile, and kubelets keep the last dead instance "
+                f"only{self._query(target)}"
+            )
+
+    def _query(self, target: Target) -> str:
+        return self._cloud.query(target.pod, target.container)
+
+
+def _nth(count: int) -> str:
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    return f"{count}{'th' if count % 100 in (11, 12, 13) else endings.get(count % 10, 'th')}"

@@ -1,0 +1,69 @@
+"""Why there is no log yet: the reason of a waiting pod or workload in one line, in Kubernetes' own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from xlaunch.core import pods as podlib
+from xlaunch.core.workload import Phase, Workload, condition
+
+Object = Mapping[str, Any]
+
+_PHASES = {
+    Phase.QUEUED: "it waits in queue {queue}",
+    Phase.SUSPENDED: "it is suspended",
+    Phase.RESTARTING: "JobSet restarts it ({restarts} of {max_restarts})",
+    Phase.DELETING: "it is being deleted",
+}
+
+
+def why_waiting(pod: Object | None, workload: Workload | None) -> str:
+    """One line that says for whom the reader waits; it changes only when the reason does."""
+    if pod is None:
+        return _without_pod(workload)
+    name = pod["metadata"]["name"]
+    if podlib.is_deleting(pod):
+        return f"pod {name} is being deleted"
+    scheduled = condition(pod.get("status") or {}, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return f"pod {name} is not scheduled: {_words(scheduled)}"
+    status = pod.get("status") or {}
+    told = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    for each in told:
+        waiting = (each.get("state") or {}).get("waiting")
+        if waiting and waiting.get("reason") not in (None, "PodInitializing"):
+            return f"pod {name}, container {each['name']}: {_words(waiting)}"
+    failed = status.get("reason") or ("Failed" if podlib.phase(pod) == "Failed" else "")
+    if failed:
+        return f"pod {name} failed: {_words({'reason': failed, 'message': status.get('message')})}"
+    return f"pod {name} is {podlib.phase(pod)}, its containers are being started"
+
+
+def newest_warning(events: Iterable[Object]) -> str:
+    """The latest Warning of a pod's events as "Reason: message", "" where there is none (core/v1 or events.k8s.io)."""
+    warnings = [event for event in events if event.get("type") == "Warning"]
+    if not warnings:
+        return ""
+    latest = max(warnings, key=_when)
+    return _words({"reason": latest.get("reason"), "message": latest.get("message") or latest.get("note")})
+
+
+def _without_pod(workload: Workload | None) -> str:
+    if workload is None:
+        return "its JobSet is gone"
+    said = _PHASES.get(workload.phase, "its pod has not been created yet")
+    line = said.format(queue=workload.queue, restarts=workload.restarts, max_restarts=workload.max_restarts)
+    return f"{line}: {workload.message}" if workload.message else line
+
+
+def _when(event: Object) -> str:
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(time) for time in times if time), str((event.get("metadata") or {}).get("creationTimestamp", "")))
+
+
+def _words(said: Object) -> str:
+    """Reason and message as one line."""
+    message = " ".join(str(said.get("message") or "").split())
+    return ": ".join(part for part in (said.get("reason") or "", message) if part) or "no reason given"

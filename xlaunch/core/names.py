@@ -16,6 +16,7 @@ SUBDOMAIN_LENGTH = 7
 _DNS_1035_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _DNS_1123_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _DNS_1123_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 
 
@@ -45,6 +46,11 @@ def is_qualified_name(text: str) -> bool:
     if slash and not is_dns1123_subdomain(prefix):
         return False
     return len(name) <= LABEL_LENGTH and _QUALIFIED.fullmatch(name) is not None
+
+
+def is_env_name(text: str) -> bool:
+    """The name of an environment variable (apimachinery IsEnvVarName, before Kubernetes 1.34 relaxed it)."""
+    return _ENV_NAME.fullmatch(text) is not None and text != "." and not text.startswith("..")
 
 
 def coordinator_address(workload: str, replicated_job: str, job: int, pod: int, subdomain: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from xlaunch.local.controllers.objects import micro_stamp, stamp, uid_of
+from xlaunch.local.controllers.queue import Report
 from xlaunch.local.kube import Kube, Object, StatusError
 from xlaunch.local.time import ScaledClock
 
@@ -37,7 +37,7 @@ class Recorder:
         kube: Kube,
         clock: ScaledClock,
         component: str,
-        report: Callable[[str, Exception], None],
+        report: Report,
         *,
         action: str = "",
     ) -> None:

@@ -143,3 +143,17 @@ def micro_stamp(moment: datetime) -> str:
 def moment(text: str) -> datetime:
     """The time that `stamp` or `micro_stamp` wrote."""
     return datetime.fromisoformat(text)
+
+
+def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Object:
+    """The JSON merge patch (RFC 7386) that makes `after` of `before`; {} where they are equal."""
+    patch: Object = {key: None for key in before if key not in after}
+    for key, value in after.items():
+        old = before.get(key)
+        if key in before and value == old:
+            continue
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            patch[key] = merge_patch(old, value)
+        else:
+            patch[key] = value
+    return patch

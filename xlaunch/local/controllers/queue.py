@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 from xlaunch.local.time import ScaledClock
 
 K = TypeVar("K")
+Report = Callable[[str, Exception], None]
+"""Told what was being done and what went wrong; the work is tried again by itself."""
 
 
 class WorkQueue(Generic[K]):
@@ -83,9 +85,7 @@ class WorkQueue(Generic[K]):
         self._timers.clear()
 
 
-async def work(
-    queue: WorkQueue[K], sync: Callable[[K], Awaitable[None]], report: Callable[[str, Exception], None], name: str
-) -> None:
+async def work(queue: WorkQueue[K], sync: Callable[[K], Awaitable[None]], report: Report, name: str) -> None:
     """Works on keys until cancelled. An exception belongs to its key: it is reported, and the key comes back later."""
     try:
         while True:

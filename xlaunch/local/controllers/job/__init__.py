@@ -1,0 +1,1 @@
+"""The Job controller, as of Kubernetes 1.37."""

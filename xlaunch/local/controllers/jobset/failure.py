@@ -1,0 +1,79 @@
+"""What a JobSet does when a Job has failed (JobSet v0.12.0, pkg/controllers/failure_policy.go)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlaunch.local.controllers.events import Note
+from xlaunch.local.controllers.jobset.names import REPLICATED_JOB
+from xlaunch.local.controllers.jobset.status import Draft
+from xlaunch.local.controllers.objects import condition, labels_of, moment, status_of
+from xlaunch.local.kube import Object
+
+DEFAULT_ACTION = "RestartJobSet"
+
+
+def apply_failure_policy(jobset: Object, failed: Sequence[Object], draft: Draft) -> None:
+    """Ends the JobSet, or begins its next attempt, as its failure policy says."""
+    policy = jobset["spec"].get("failurePolicy")
+    if policy is None:
+        draft.fail("FailedJobs", _named("jobset failed due to one or more job failures", _first(failed)))
+        return
+    rule, job = _matching(policy.get("rules") or (), failed)
+    action = rule["action"] if rule else DEFAULT_ACTION
+    if action == "FailJobSet":
+        draft.fail("FailJobSetFailurePolicyAction", _named("applying FailJobSet failure policy action", job))
+        return
+    counts = action == "RestartJobSet"
+    used = draft.status.get("restartsCountTowardsMax", 0)
+    if counts and used >= policy.get("maxRestarts", 0):
+        message = _named("jobset failed due to reaching max number of restarts", job)
+        draft.fail("ReachedMaxRestarts", message)
+        return
+    draft.status["restarts"] += 1
+    if counts:
+        draft.status["restartsCountTowardsMax"] = used + 1
+    message = _named(f"applying {action} failure policy action", job)
+    reason = f"FailurePolicy_{rule['name']}" if rule else "DefaultFailurePolicy"
+    draft.set("RestartingJobSet", reason, message, type="Warning")
+    draft.notes.append(Note("Warning", f"{action}FailurePolicyAction", message))
+
+
+def _matching(rules: Sequence[Object], failed: Sequence[Object]) -> tuple[Object | None, Object]:
+    """The first rule that any failed Job matches, with the Job of these that failed first."""
+    for rule in rules:
+        matched = [job for job in failed if _applies(rule, job)]
+        if matched:
+            return rule, _first(matched)
+    return None, _first(failed)
+
+
+def _applies(rule: Mapping[str, Any], job: Object) -> bool:
+    failure = condition(status_of(job), "Failed") or {}
+    reasons = rule.get("onJobFailureReasons") or ()
+    patterns = rule.get("onJobFailureMessagePatterns") or ()
+    targets = rule.get("targetReplicatedJobs") or ()
+    return (
+        (not reasons or failure.get("reason") in reasons)
+        and (not patterns or any(_matches(pattern, failure.get("message", "")) for pattern in patterns))
+        and (not targets or labels_of(job).get(REPLICATED_JOB) in targets)
+    )
+
+
+def _matches(pattern: str, message: str) -> bool:
+    """Whether the pattern is found; one that is no regular expression matches nothing, as upstream."""
+    try:
+        return re.search(pattern, message) is not None
+    except re.error:
+        return False
+
+
+def _first(failed: Sequence[Object]) -> Object:
+    """The Job that failed first."""
+    return min(failed, key=lambda job: moment((condition(status_of(job), "Failed") or {})["lastTransitionTime"]))
+
+
+def _named(message: str, job: Object) -> str:
+    return f"{message} (first failed job: {job['metadata']['name']})"

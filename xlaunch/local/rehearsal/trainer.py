@@ -61,7 +61,6 @@ class Trainer:
         manager = self._checkpoint_manager()
         restored = manager.restore() if manager else None
         self._backend.load(slices)
-        self._clock.sleep(COMPILE_SECONDS)
         metrics = Metrics(self._backend, self._log)
         try:
             self._steps(0 if restored is None else restored + 1, manager, metrics)
@@ -84,6 +83,8 @@ class Trainer:
     def _steps(self, first: int, manager: checkpoints.CheckpointManager | None, metrics: Metrics) -> None:
         last_completion = self._clock.monotonic()
         for step in range(first, self._flags.steps):
+            if step == first:  # JAX compiles inside the first call, which is why that step is the long one
+                self._clock.sleep(COMPILE_SECONDS)
             self._backend.dispatch(STEP_SECONDS)
             metrics.dispatched()
             now = self._clock.monotonic()

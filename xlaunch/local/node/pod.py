@@ -1,0 +1,278 @@
+"""One pod on its node, from its binding to its deletion."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from xlaunch.local.controllers.events import Note, Recorder
+from xlaunch.local.controllers.objects import is_deleting, is_terminal
+from xlaunch.local.kube import STRATEGIC, Kube, Object, StatusError
+from xlaunch.local.node.container import Container, Spawn
+from xlaunch.local.node.env import Addresses, ConfigError
+from xlaunch.local.node.hosts import Hosts
+from xlaunch.local.node.launch import Site, invocation
+from xlaunch.local.node.logs import ContainerLog
+from xlaunch.local.node.process import Invocation
+from xlaunch.local.node.records import records
+from xlaunch.local.node.status import close_records, pod_status
+from xlaunch.local.node.volumes import make_volumes, not_emulated
+from xlaunch.local.time import ScaledClock
+
+WRITE_RETRY = 1.0
+DEFAULT_GRACE = 30
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the pods of all nodes share."""
+
+    kube: Kube
+    clock: ScaledClock
+    site: Site
+    hosts: Hosts
+    recorder: Recorder
+    spawn: Spawn
+    report: Callable[[str, BaseException], None]
+
+
+class PodRunner:
+    """Runs one pod. Feed it each new version of the object with `update`, and its disappearance with `removed`."""
+
+    def __init__(self, pod: Object, addresses: Addresses, machine: Machine) -> None:
+        self.pod = pod
+        self.records = records(pod)
+        for record in self.records:
+            if record.is_running:  # the node was lost meanwhile, and its processes with it
+                record.vanish(machine.clock.now(), machine.clock.monotonic())
+        self._addresses = addresses
+        self._machine = machine
+        self._clock = machine.clock
+        self._meta = pod["metadata"]
+        self._dirty = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._deleted = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._deadline = float("inf")
+        self._removed = False
+        self._terminal = False
+        self._reason: tuple[str, str] = ("", "")
+        self._written: Object = {}
+        self._notes: set[asyncio.Task[None]] = set()
+        volumes = make_volumes(pod, machine.site.pod(self.uid) / "volumes")
+        self._volumes = volumes
+        specs = [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
+        self.containers = [
+            Container(
+                record,
+                machine.clock,
+                pod=f"{self._meta['name']}_{self._meta['namespace']}({self.uid})",
+                prepare=partial(self._prepare, spec),
+                make_log=partial(self._make_log, record.name),
+                spawn=machine.spawn,
+                changed=self._dirty.set,
+                note=self._note,
+            )
+            for record, spec in zip(self.records, specs, strict=True)
+        ]
+
+    @property
+    def uid(self) -> str:
+        """The pod's UID."""
+        return str(self._meta["uid"])
+
+    def update(self, pod: Object) -> None:
+        """A new version of the pod: its status as others see it, and perhaps the wish to delete it."""
+        self.pod = pod
+        if is_deleting(pod):
+            self._stop_within(pod["metadata"].get("deletionGracePeriodSeconds", DEFAULT_GRACE))
+            self._deleted.set()
+
+    def removed(self) -> None:
+        """The object is gone: the processes still get the pod's own grace period, as after a forced deletion."""
+        self._removed = True
+        self._stop_within(self.pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+        self._deleted.set()
+
+    def _stop_within(self, grace: float) -> None:
+        """Sets or shortens the time until SIGKILL; it never grows."""
+        deadline = self._clock.monotonic() + grace
+        if deadline < self._deadline:
+            self._deadline = deadline
+            self._moved.set()
+            self._moved = asyncio.Event()
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Returns when the pod has been deleted. Cancelled, it leaves processes to `vanish`."""
+        if not is_terminal(self.pod):
+            self._machine.hosts.add(self.pod, self._addresses.pod)
+            writer = asyncio.ensure_future(self._write_status())
+            try:
+                await self._live()
+            finally:
+                writer.cancel()
+                self._machine.hosts.remove(self.pod)
+            self._terminal = True
+            await self._write()
+        await self._deleted.wait()
+        await self._delete()
+        for directory in (self._machine.site.pod(self.uid), self._machine.site.logs(self.uid)):
+            shutil.rmtree(directory, ignore_errors=True)
+
+    async def vanish(self) -> None:
+        """The node is lost: everything is killed and nothing is written. `run` must have been cancelled."""
+        await asyncio.gather(*(each.vanish() for each in self.containers))
+
+    async def _live(self) -> None:
+        """Runs the containers until they have ended, by themselves or because the pod is to be deleted."""
+        for sentence in not_emulated(self.pod, self._volumes):
+            self._note(Note("Warning", "NotEmulated", sentence))
+        self._dirty.set()
+        if not self._stopping.is_set():
+            await self._until_ended()
+        self._stop_within(self.pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+        await self._stop_containers()
+        close_records(self.records)
+
+    async def _until_ended(self) -> None:
+        sidecars: list[asyncio.Task[None]] = []
+        tasks = [
+            asyncio.ensure_future(each) for each in (self._run_all(sidecars), self._stopping.wait(), self._limit())
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (*tasks, *sidecars):
+                task.cancel()
+            for outcome in await asyncio.gather(*tasks, *sidecars, return_exceptions=True):
+                if isinstance(outcome, Exception):
+                    self._machine.report(f"pod {self._meta['name']}", outcome)
+
+    async def _run_all(self, sidecars: list[asyncio.Task[None]]) -> None:
+        """Init containers one after the other, each sidecar once it runs; then the main ones side by side (KEP-753)."""
+        for each in self.containers:
+            if each.record.kind == "sidecar":
+                sidecars.append(asyncio.ensure_future(each.run()))
+                await each.started.wait()
+            elif each.record.kind == "init":
+                await each.run()
+                if each.record.exit_code != 0:
+                    return
+        await asyncio.gather(*(each.run() for each in self.containers if each.record.kind == "main"))
+
+    async def _limit(self) -> None:
+        """Returns when the pod's activeDeadlineSeconds are over."""
+        seconds = self.pod["spec"].get("activeDeadlineSeconds")
+        if seconds is None:
+            await asyncio.Event().wait()
+        await self._clock.sleep(seconds)
+        message = "Pod was active on the node longer than the specified deadline"
+        self._reason = ("DeadlineExceeded", message)
+        self._note(Note("Normal", "DeadlineExceeded", message))
+
+    async def _stop_containers(self) -> None:
+        """The main containers at once, then the sidecars in the reverse of the order in which they came."""
+        others = [each for each in self.containers if each.record.kind != "sidecar"]
+        sidecars = [each for each in self.containers if each.record.kind == "sidecar"]
+        await asyncio.gather(*(each.stop(lambda: self._deadline, self._shortened) for each in others))
+        for each in reversed(sidecars):
+            await each.stop(lambda: self._deadline, self._shortened)
+
+    def _shortened(self) -> Awaitable[object]:
+        """Ends when the deadline is moved after this call: each move has an event of its own, so none is missed."""
+        return self._moved.wait()
+
+    async def _prepare(self, container: Mapping[str, Any]) -> Invocation:
+        site, meta = self._machine.site, self._meta
+        return await invocation(
+            container,
+            self.pod,
+            self._addresses,
+            self._read,
+            site,
+            hosts=self._machine.hosts.path(meta["namespace"]),
+            volumes=self._volumes,
+        )
+
+    async def _read(self, resource: str, name: str) -> Object | None:
+        try:
+            return await self._machine.kube.get(resource, name, self._meta["namespace"])
+        except StatusError as error:
+            if error.code == 404:
+                return None
+            raise ConfigError(error.message) from error
+
+    def _make_log(self, container: str, instance: int) -> ContainerLog:
+        directory = self._machine.site.logs(self.uid) / container
+        # Like the kubelet we keep the current instance's log and the previous one's
+        (directory / f"{instance - 2}.log").unlink(missing_ok=True)
+        return ContainerLog(directory / f"{instance}.log")
+
+    def _note(self, note: Note) -> None:
+        record = self._machine.recorder.record(self.pod, note, api_version="v1", kind="Pod")
+        task = asyncio.ensure_future(record)
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _write_status(self) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            await self._write()
+
+    async def _write(self) -> None:
+        """Writes the status if it differs from what was written; tries again until the API server takes it."""
+        reason, message = self._reason
+        while not self._removed:
+            status = pod_status(
+                self.pod,
+                self.records,
+                self._addresses,
+                self._clock.now(),
+                terminal=self._terminal,
+                reason=reason,
+                message=message,
+            )
+            if status == self._written:
+                return
+            body = {"metadata": {"uid": self.uid}, "status": status}
+            try:
+                patched = await self._patch(body)
+            except StatusError as error:
+                if error.code in (404, 409):
+                    return  # another pod of that name, or none; its event follows
+                await self._clock.sleep(WRITE_RETRY)
+            else:
+                self.pod = {**self.pod, "status": patched["status"]}
+                self._written = status
+                return
+
+    async def _patch(self, body: Object) -> Object:
+        name, namespace = self._meta["name"], self._meta["namespace"]
+        return await self._machine.kube.patch("pods", name, body, namespace, kind=STRATEGIC, subresource="status")
+
+    async def _delete(self) -> None:
+        """Nothing runs any more, so the object may go: the deletion with grace 0 that a kubelet ends with."""
+        while not self._removed:
+            try:
+                await self._machine.kube.delete(
+                    "pods", self._meta["name"], self._meta["namespace"], grace=0, uid=self.uid
+                )
+            except StatusError as error:
+                if error.code in (404, 409):
+                    return
+                await self._clock.sleep(WRITE_RETRY)
+            else:
+                return
+
+
+def address_of(pod: Mapping[str, Any], node_address: str, take: Callable[[], str]) -> Addresses:
+    """A pod's addresses: on the host network its node's, else the one it had, else a new one."""
+    if pod["spec"].get("hostNetwork"):
+        return Addresses(node_address, node_address)
+    return Addresses((pod.get("status") or {}).get("podIP") or take(), node_address)

@@ -51,11 +51,15 @@ class Agent:
         finally:
             await asyncio.gather(*(self._lose(each) for each in list(self._runners.values())))
 
-    def runner(self, namespace: str, name: str) -> PodRunner | None:
-        """The runner of a pod by name, the newest one if an older pod of that name is still ending."""
-        key = (namespace, name)
-        known = self._pods.objects.get(key)
-        return self._runners.get(uid_of(known)) if known else None
+    def runner(self, namespace: str, name: str) -> PodRunner:
+        """The runner of a pod by name; StatusError in the API server's words if its node does not answer."""
+        known = self._pods.objects.get((namespace, name))
+        runner = self._runners.get(uid_of(known)) if known else None
+        if runner is None:
+            spec = self._specs.get(node_of(known)) if known else None
+            where = f"{spec.address if spec else 'its node'}:10250"
+            raise StatusError(500, "InternalError", f"dial tcp {where}: connect: no route to host")
+        return runner
 
     def _on_node(self, kind: Change, node: Object, before: Object | None) -> None:  # noqa: ARG002
         name = node["metadata"]["name"]

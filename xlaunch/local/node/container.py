@@ -6,6 +6,7 @@ import asyncio
 import signal
 import uuid
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from xlaunch.local.controllers.events import Note
@@ -47,8 +48,8 @@ Spawn = Callable[[Invocation, str, ContainerLog], Process]
 class Container:
     """Runs one container by its record.
 
-    `prepare` says what to execute; `make_log` opens the log of an instance; `changed` is called after each change of
-    the record; `note` writes an event about it.
+    `prepare` says what to execute; `log_path` is the log file of an instance, counted from 0; `changed` is called after
+    each change of the record; `note` writes an event about it. `log` is the current instance's.
     """
 
     def __init__(
@@ -58,19 +59,19 @@ class Container:
         *,
         pod: str,
         prepare: Callable[[], Awaitable[Invocation]],
-        make_log: Callable[[int], ContainerLog],
+        log_path: Callable[[int], Path],
         spawn: Spawn,
         changed: Callable[[], None],
         note: Callable[[Note], None],
     ) -> None:
         self.record = record
         self.process: Process | None = None
-        self.logs: dict[int, ContainerLog] = {}
+        self.log: ContainerLog | None = None
+        self.log_path = log_path
         self.started = asyncio.Event()
         self._clock = clock
         self._pod = pod
         self._prepare = prepare
-        self._make_log = make_log
         self._spawn = spawn
         self._changed = changed
         self._note = note
@@ -107,9 +108,10 @@ class Container:
         instance = self.record.restarts + 1 if self.record.id else 0
         name = self.record.name
         try:
-            log = self._make_log(instance)
-            self.logs = {key: kept for key, kept in self.logs.items() if key == instance - 1} | {instance: log}
-            self.process = self._spawn(invocation, container_id, log)
+            # Like the kubelet we keep the current instance's log and the previous one's
+            self.log_path(instance - 2).unlink(missing_ok=True)
+            self.log = ContainerLog(self.log_path(instance))
+            self.process = self._spawn(invocation, container_id, self.log)
         except (StartError, OSError) as error:
             now, finished = self._clock.now(), self._clock.monotonic()
             self.record.fail_to_begin(container_id, str(error), now, finished)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from xlaunch.local.controllers.events import Note, Recorder
@@ -16,7 +17,6 @@ from xlaunch.local.node.container import Container, Spawn
 from xlaunch.local.node.env import Addresses, ConfigError
 from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site, invocation
-from xlaunch.local.node.logs import ContainerLog
 from xlaunch.local.node.process import Invocation
 from xlaunch.local.node.records import records
 from xlaunch.local.node.status import close_records, pod_status
@@ -72,7 +72,7 @@ class PodRunner:
                 machine.clock,
                 pod=f"{self._meta['name']}_{self._meta['namespace']}({self.uid})",
                 prepare=partial(self._prepare, spec),
-                make_log=partial(self._make_log, record.name),
+                log_path=partial(self._log_path, record.name),
                 spawn=machine.spawn,
                 changed=self._dirty.set,
                 note=self._note,
@@ -207,11 +207,8 @@ class PodRunner:
                 return None
             raise ConfigError(error.message) from error
 
-    def _make_log(self, container: str, instance: int) -> ContainerLog:
-        directory = self._machine.site.logs(self.uid) / container
-        # Like the kubelet we keep the current instance's log and the previous one's
-        (directory / f"{instance - 2}.log").unlink(missing_ok=True)
-        return ContainerLog(directory / f"{instance}.log")
+    def _log_path(self, container: str, instance: int) -> Path:
+        return self._machine.site.logs(self.uid) / container / f"{instance}.log"
 
     def _note(self, note: Note) -> None:
         record = self._machine.recorder.record(self.pod, note, api_version="v1", kind="Pod")

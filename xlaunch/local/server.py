@@ -1,0 +1,142 @@
+"""The process that is a cluster: API server, controllers and node agent in one event loop.
+
+`python -m xlaunch.local.server DIRECTORY READY_FD GUARDIAN_PID`, started by the guardian. When it listens it writes its
+kubeconfig and the record, then one line of JSON to READY_FD: `{"server": URL}`, or `{"error": SENTENCE}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import secrets
+import signal
+import sys
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from aiohttp import web
+
+from xlaunch.core.tpu import lookup
+from xlaunch.local import procs, state
+from xlaunch.local.apiserver.http import make_app
+from xlaunch.local.apiserver.kube import EmbeddedKube
+from xlaunch.local.controllers.events import Recorder
+from xlaunch.local.controllers.run import run as run_controllers
+from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.node import nodes
+from xlaunch.local.node.agent import Agent
+from xlaunch.local.node.hosts import Hosts
+from xlaunch.local.node.launch import Site
+from xlaunch.local.node.logsource import PodLogs
+from xlaunch.local.node.pod import Machine
+from xlaunch.local.node.process import ContainerProcess, watch_for_strangers
+from xlaunch.local.rehearsal.images import SHIMS, stand_in
+from xlaunch.local.state import LocalCluster
+from xlaunch.local.time import ScaledClock
+
+LOOPBACK = "127.0.0.1"
+
+
+def main(argv: list[str]) -> int:
+    """Serves until SIGTERM; returns the exit code."""
+    directory, ready, guardian = Path(argv[0]), int(argv[1]), int(argv[2])
+    # Should the guardian be killed, its orphans become ours, and we end them in its place
+    procs.become_subreaper()
+    alive = procs.die_with_parent(guardian)
+    raise_file_limit()
+    cluster = state.read(directory)
+    code = 0
+    if alive and cluster:
+        try:
+            asyncio.run(serve(cluster, ready))
+        except OSError as error:
+            traceback.print_exc()
+            tell(ready, {"error": f"Its server cannot listen: {error.strerror}"})
+            code = 1
+    if os.getppid() != guardian:
+        hidden = state.retire(directory)
+        procs.end_descendants()
+        state.remove(hidden)
+    return code
+
+
+async def serve(cluster: LocalCluster, ready: int) -> None:
+    """Runs the cluster and reports when it listens; returns on SIGTERM. OSError if it cannot listen."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stopped.set)
+    watch_for_strangers(loop)
+    clock = ScaledClock(cluster.time_scale)
+    kube = EmbeddedKube(clock, HOOKS)
+    machine = make_machine(cluster, kube, clock)
+    agent = Agent(machine, nodes.plan(lookup(cluster.tpu_type), cluster.slices, cluster.heads, cluster.subnet))
+    await agent.register()
+    work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
+    secret = secrets.token_urlsafe(24)
+    runner = web.AppRunner(make_app(kube, secret=secret, logs=PodLogs(agent)), access_log=None, handle_signals=False)
+    await runner.setup()
+    listener = web.TCPSite(runner, LOOPBACK, 0)
+    await listener.start()
+    url = f"http://{LOOPBACK}:{runner.addresses[0][1]}/{secret}"
+    announce(cluster, url)
+    tell(ready, {"server": url})
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
+    for task in work:
+        if task.done():
+            task.result()  # a controller or the agent has ended: a bug, and the cluster with it
+
+
+def make_machine(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock) -> Machine:
+    """What the node agent needs of this machine."""
+    site = Site(cluster.path, cluster.subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
+    site.buckets.mkdir(mode=0o700, exist_ok=True)
+    recorder = Recorder(kube, clock, "kubelet", report)
+    return Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, ContainerProcess, report)
+
+
+def announce(cluster: LocalCluster, url: str) -> None:
+    """Writes the kubeconfig, then the record that leads to it."""
+    state.replace_file(cluster.kubeconfig, kubeconfig(cluster.context, url))
+    me = os.getpid()
+    record = state.read(cluster.path) or cluster
+    state.updated(record, server=url, server_pid=me, server_start=procs.start_of(me))
+
+
+def kubeconfig(name: str, url: str) -> str:
+    """A kubeconfig with one context; JSON, which is YAML. The secret in the URL is all the authentication there is."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": url}}],
+        "users": [{"name": name, "user": {}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "default"}}],
+        "current-context": name,
+    }
+    return json.dumps(body, indent=2) + "\n"
+
+
+def tell(ready: int, message: dict[str, str]) -> None:
+    """Reports to whoever started the cluster; they may have gone."""
+    with suppress(OSError), os.fdopen(ready, "w", encoding="utf-8") as pipe:
+        pipe.write(json.dumps(message) + "\n")
+
+
+def report(what: str, error: BaseException) -> None:
+    """Writes what went wrong inside the cluster into its log."""
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    print(f"{moment} {what}: {error!r}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is the server's log
+
+
+def raise_file_limit() -> None:
+    """A container takes four descriptors, so that the usual soft limit of 1024 would end at 250 of them."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xlaunch.local.controllers.objects import finalizers_of, key_of, merge_patch, status_of, uid_of
+from xlaunch.local.controllers.objects import (
+    finalizers_of,
+    is_terminal,
+    key_of,
+    merge_patch,
+    status_of,
+    uid_of,
+    with_condition,
+)
 from xlaunch.local.kube import Kube, Object, StatusError
 
 ATTEMPTS = 5
@@ -68,3 +76,28 @@ async def delete(
     except StatusError as error:
         if error.code not in (404, 409):
             raise
+
+
+async def disrupt(kube: Kube, pod: Object, reason: str, message: str, now: str) -> None:
+    """Marks a pod as about to be ended from outside, with the reason that a Job's podFailurePolicy may look at."""
+    target = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now,
+    }
+
+    def marked(latest: Object) -> Object:
+        return {"status": {"conditions": with_condition(status_of(latest).get("conditions") or [], target)}}
+
+    await change(kube, "pods", pod, marked, subresource="status")
+
+
+async def end(kube: Kube, pod: Object, phase: str) -> None:
+    """Gives a pod its last phase in the place of a node that cannot; one that has ended keeps its own."""
+
+    def ended(latest: Object) -> Object | None:
+        return None if is_terminal(latest) else {"status": {"phase": phase}}
+
+    await change(kube, "pods", pod, ended, subresource="status")

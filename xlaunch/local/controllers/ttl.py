@@ -1,0 +1,60 @@
+"""Deleting finished Jobs after their TTL (Kubernetes 1.37, pkg/controller/ttlafterfinished)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from xlaunch.local.controllers.informer import Change, Informer
+from xlaunch.local.controllers.objects import Key, condition, is_deleting, is_true, key_of, moment, status_of
+from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.writes import delete
+from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.time import ScaledClock
+
+
+def until_expiry(job: Object, now: datetime, scale: float) -> float | None:
+    """Seconds of cluster time until the Job's TTL ends; None where it has none, or goes on."""
+    ttl = job["spec"].get("ttlSecondsAfterFinished")
+    if ttl is None or is_deleting(job):
+        return None
+    for kind in ("Complete", "Failed"):
+        if is_true(status_of(job), kind):
+            ended = moment((condition(status_of(job), kind) or {})["lastTransitionTime"])
+            return float(ttl - (now - ended).total_seconds() / scale)
+    return None
+
+
+class TtlController:
+    """Deletes Jobs with `ttlSecondsAfterFinished` once that has passed."""
+
+    def __init__(self, kube: Kube, clock: ScaledClock, jobs: Informer, report: Report) -> None:
+        self._kube = kube
+        self._clock = clock
+        self._report = report
+        self._queue: WorkQueue[Key] = WorkQueue(clock)
+        jobs.subscribe(self._on_job)
+
+    async def run(self) -> None:
+        """Works until cancelled."""
+        await work(self._queue, self.sync, self._report, "job TTL")
+
+    def _on_job(self, kind: Change, job: Object, _before: Object | None) -> None:
+        if kind != "DELETED" and until_expiry(job, self._clock.now(), self._clock.scale) is not None:
+            self._queue.add(key_of(job))
+
+    async def sync(self, key: Key) -> None:
+        """Deletes the Job, or comes back when it is time."""
+        namespace, name = key
+        try:
+            job = await self._kube.get("jobs", name, namespace)
+        except StatusError as error:
+            if error.code == 404:
+                return
+            raise
+        left = until_expiry(job, self._clock.now(), self._clock.scale)
+        if left is None:
+            return
+        if left > 0:
+            self._queue.add_after(key, left)
+        else:
+            await delete(self._kube, "jobs", job, propagation="Foreground")

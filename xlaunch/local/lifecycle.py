@@ -10,19 +10,22 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from xlaunch.core.errors import RefusedError, UsageError, XlaunchError
-from xlaunch.core.tpu import lookup
+from xlaunch.core.tpu import TpuType, lookup
 from xlaunch.local import procs, state
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
-__all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "ensure", "find", "start", "stop", "up_line"]
+__all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "ensure", "find", "start", "stop", "up_line", "wait_ended"]
 
 # Seconds; the guardian kills everything and removes the state in a fraction of one
 STOP_PATIENCE = 30.0
+MOST = 512
+MOST_HOSTS = 2048
 
 Notice = Callable[[str], None]
 
@@ -43,13 +46,15 @@ def find(name: str, env: Mapping[str, str]) -> LocalCluster:
     return cluster
 
 
-def up_line(name: str, tpu_type: str, slices: int, heads: int = 1) -> str:
-    """The command that starts a cluster of that size."""
-    words = ["xlaunch local up", f"--tpu-type {tpu_type}", f"--slices {slices}"]
-    if heads != 1:
-        words.append(f"--heads {heads}")
-    if name != DEFAULT_NAME:
-        words.append(f"--name {name}")
+def up_line(cluster: LocalCluster) -> str:
+    """The command that starts a cluster of that name and size."""
+    words = ["xlaunch local up", f"--tpu-type {cluster.tpu_type}", f"--slices {cluster.slices}"]
+    if cluster.heads != 1:
+        words.append(f"--heads {cluster.heads}")
+    if cluster.machine_type:
+        words.append(f"--machine-type {cluster.machine_type}")
+    if cluster.name != DEFAULT_NAME:
+        words.append(f"--name {cluster.name}")
     return " ".join(words)
 
 
@@ -59,6 +64,7 @@ def ensure(
     tpu_type: str,
     slices: int,
     heads: int = 1,
+    machine_type: str = "",
     time_scale: float = 1.0,
     env: Mapping[str, str],
     notice: Notice,
@@ -67,15 +73,15 @@ def ensure(
 
     Raises RefusedError (exit 4) when it runs and lacks the slices or heads: a running cluster does not grow.
     """
+    wanted = _request(name, tpu_type, slices, heads, machine_type, time_scale, env)
     with state.lock(env) as lock:
-        swept = state.sweep(env)
-        running = state.read(state.root(env) / state.check_name(name))
-        if running is not None and running.running:
-            check_size(running, tpu_type, slices, heads)
-            return running
-        for dead in swept:
+        for dead in state.sweep(env):
             notice(f"Removed what was left of the embedded cluster {dead}.")
-        cluster = _start(name, tpu_type, slices, heads, time_scale, env, lock, lifeline=None)
+        running = state.read(wanted.path)
+        if running is not None and running.running:
+            check_size(running, wanted)
+            return running
+        cluster = _start(wanted, env, lock, lifeline=None)
     notice(f"Started the embedded cluster {name}: {describe(cluster)}.")
     return cluster
 
@@ -86,6 +92,7 @@ def start(
     tpu_type: str,
     slices: int,
     heads: int = 1,
+    machine_type: str = "",
     time_scale: float = 1.0,
     env: Mapping[str, str],
     lifeline: int | None = None,
@@ -94,9 +101,10 @@ def start(
 
     With `lifeline`, the reading end of a pipe, the cluster ends when the last writing end is closed, also by a kill -9.
     """
+    wanted = _request(name, tpu_type, slices, heads, machine_type, time_scale, env)
     with state.lock(env) as lock:
         state.sweep(env)
-        running = state.read(state.root(env) / state.check_name(name))
+        running = state.read(wanted.path)
         if running is not None and running.running:
             raise RefusedError(
                 f"The embedded cluster {name} runs already",
@@ -104,7 +112,7 @@ def start(
                 next=f"xlaunch local down --name {name}",
                 reason="AlreadyRunning",
             )
-        return _start(name, tpu_type, slices, heads, time_scale, env, lock, lifeline=lifeline)
+        return _start(wanted, env, lock, lifeline=lifeline)
 
 
 def stop(name: str, env: Mapping[str, str]) -> LocalCluster:
@@ -124,6 +132,12 @@ def stop(name: str, env: Mapping[str, str]) -> LocalCluster:
     return cluster
 
 
+def wait_ended(cluster: LocalCluster) -> None:
+    """Returns when the cluster has ended and nothing of it is left."""
+    while not procs.wait_ended(cluster.pid, cluster.start, STOP_PATIENCE):
+        pass
+
+
 def describe(cluster: LocalCluster) -> str:
     """Its size in words."""
     heads = "1 CPU node" if cluster.heads == 1 else f"{cluster.heads} CPU nodes"
@@ -131,58 +145,68 @@ def describe(cluster: LocalCluster) -> str:
     return f"{slices} of {cluster.tpu_type} and {heads}"
 
 
-def check_size(running: LocalCluster, tpu_type: str, slices: int, heads: int) -> None:
+def tpu_of(cluster: LocalCluster) -> TpuType:
+    """The shape of its slices."""
+    return lookup(cluster.tpu_type, cluster.machine_type or None)
+
+
+def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
     """Raises RefusedError with the lines to type if the cluster is too small or of another type."""
-    same = lookup(running.tpu_type).name == lookup(tpu_type).name
-    if same and running.slices >= slices and running.heads >= heads:
+    same = tpu_of(running) == tpu_of(wanted)
+    if same and running.slices >= wanted.slices and running.heads >= wanted.heads:
         return
-    wanted_slices = max(slices, running.slices) if same else slices
+    grown = replace(
+        wanted,
+        slices=max(wanted.slices, running.slices) if same else wanted.slices,
+        heads=max(wanted.heads, running.heads),
+    )
     raise RefusedError(
-        f"The embedded cluster {running.name} has {describe(running)}, and {slices} of {tpu_type} are needed",
+        f"The embedded cluster {running.name} has {describe(running)}, and {describe(wanted)} are needed",
         why="A running one does not grow",
-        next=f"xlaunch local down --name {running.name} && "
-        + up_line(running.name, tpu_type, wanted_slices, max(heads, running.heads)),
+        next=f"xlaunch local down --name {running.name} && {up_line(grown)}",
         reason="ClusterTooSmall",
     )
 
 
-def check_request(tpu_type: str, slices: int, heads: int, time_scale: float) -> str:
-    """The TPU type's full name; UsageError for numbers that make no cluster."""
-    for flag, value in (("--slices", slices), ("--heads", heads)):
-        if not 1 <= value <= 512:
-            raise UsageError(f"{flag} {value} is out of range", why="It may be 1 to 512")
-    if not 0.01 <= time_scale <= 1.0:
-        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
-    return lookup(tpu_type).name
-
-
-def _start(
+def _request(
     name: str,
     tpu_type: str,
     slices: int,
     heads: int,
+    machine_type: str,
     time_scale: float,
     env: Mapping[str, str],
-    lock: int,
-    *,
-    lifeline: int | None,
 ) -> LocalCluster:
+    """The record of a cluster that does not run yet; UsageError for values that make none."""
     state.require_linux()
-    tpu_type = check_request(tpu_type, slices, heads, time_scale)
-    directory = state.root(env) / name
-    cluster = LocalCluster(
-        name=name,
-        directory=str(directory),
+    for flag, value in (("--slices", slices), ("--heads", heads)):
+        if not 1 <= value <= MOST:
+            raise UsageError(f"{flag} {value} is out of range", why=f"It may be 1 to {MOST}")
+    if not 0.01 <= time_scale <= 1.0:
+        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
+    tpu = lookup(tpu_type, machine_type or None)
+    if slices * tpu.hosts > MOST_HOSTS:
+        raise UsageError(
+            f"{slices} slices of {tpu.name} have {slices * tpu.hosts} hosts",
+            why=f"An embedded cluster has at most {MOST_HOSTS}, each of which may run a process",
+            next="Ask for fewer or smaller slices",
+        )
+    return LocalCluster(
+        name=state.check_name(name),
+        directory=str(state.root(env) / name),
         id=secrets.token_hex(16),
-        tpu_type=tpu_type,
+        tpu_type=tpu.name,
         slices=slices,
         heads=heads,
+        machine_type=machine_type,
         time_scale=time_scale,
-        subnet=state.free_subnet(env),
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
-    directory.mkdir(mode=0o700)
-    state.write(cluster)
+
+
+def _start(wanted: LocalCluster, env: Mapping[str, str], lock: int, *, lifeline: int | None) -> LocalCluster:
+    wanted.path.mkdir(mode=0o700)
+    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    cluster = state.updated(wanted, subnet=state.free_subnet(env), created=created)
     with cluster.log.open("w+", encoding="utf-8", errors="replace") as log:
         guardian, ready = _spawn(cluster, env, lock, lifeline, log)
         try:
@@ -192,13 +216,13 @@ def _start(
             guardian.terminate()
             guardian.wait()
             raise
-        if "error" in report or not report:
+        if "server" not in report:
             guardian.wait()
             log.seek(0)
             raise _start_failed(cluster, report, log.read())
-    started = state.read(directory)
+    started = state.read(cluster.path)
     if started is None:
-        raise state.not_running(name)
+        raise state.not_running(cluster.name)
     return started
 
 
@@ -237,6 +261,6 @@ def _start_failed(cluster: LocalCluster, report: Mapping[str, Any], log: str) ->
     return XlaunchError(
         f"The embedded cluster {cluster.name} did not start",
         why=str(report.get("error") or f"Its server ended: {last.strip()}"),
-        next=up_line(cluster.name, cluster.tpu_type, cluster.slices, cluster.heads),
+        next=up_line(cluster),
         reason="StartFailed",
     )

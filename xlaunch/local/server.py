@@ -73,7 +73,8 @@ async def serve(cluster: LocalCluster, ready: int) -> None:
     clock = ScaledClock(cluster.time_scale)
     kube = EmbeddedKube(clock, HOOKS)
     machine = make_machine(cluster, kube, clock)
-    agent = Agent(machine, nodes.plan(lookup(cluster.tpu_type), cluster.slices, cluster.heads, cluster.subnet))
+    tpu = lookup(cluster.tpu_type, cluster.machine_type or None)
+    agent = Agent(machine, nodes.plan(tpu, cluster.slices, cluster.heads, cluster.subnet))
     await agent.register()
     work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
     secret = secrets.token_urlsafe(24)

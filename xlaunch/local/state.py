@@ -45,8 +45,9 @@ class LocalCluster:
     slices: int
     heads: int
     time_scale: float
-    subnet: int
-    created: str
+    machine_type: str = ""
+    subnet: int = 0
+    created: str = ""
     pid: int = 0
     start: int = 0
     server: str = ""

@@ -46,7 +46,8 @@ def decoded(resource: Resource, body: Any, options: WriteOptions) -> Object:
         raise StatusError(400, "BadRequest", f"{message}decoding error: {listed}")
     if options.unknown_fields == "Warn":
         options.warnings += [f'unknown field "{path}"' for path in found.unknown]
-    return {"metadata": {}, **found.value, "apiVersion": resource.api_version, "kind": resource.kind}
+    metadata = {key: part for key, part in found.value.get("metadata", {}).items() if part not in ({}, [])}
+    return {**found.value, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
 
 
 def metadata_of(body: Any) -> Object:

@@ -19,8 +19,8 @@ def _fill(target: Object, **values: Any) -> None:
         target.setdefault(key, value)
 
 
-def pod_spec(spec: Object) -> None:
-    """Defaults of a pod or a pod template."""
+def pod_spec(spec: Object, *, host_ports: bool = False) -> None:
+    """Defaults of a pod or a pod template; a pod on the host's network (not its template) gets its host ports."""
     _fill(
         spec,
         restartPolicy="Always",
@@ -30,7 +30,7 @@ def pod_spec(spec: Object) -> None:
         schedulerName="default-scheduler",
     )
     for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
-        _container(container, host_network=spec.get("hostNetwork", False))
+        _container(container, host_ports=host_ports and spec.get("hostNetwork", False))
     for volume in spec.get("volumes", []):
         if set(volume) == {"name"}:
             volume["emptyDir"] = {}
@@ -43,7 +43,7 @@ def pod_spec(spec: Object) -> None:
         spec["serviceAccountName"] = account
 
 
-def _container(container: Object, *, host_network: bool) -> None:
+def _container(container: Object, *, host_ports: bool) -> None:
     image = container.get("image", "")
     latest = bool(image) and (":" not in image.rsplit("/", 1)[-1] or image.endswith(":latest"))
     _fill(
@@ -55,7 +55,7 @@ def _container(container: Object, *, host_network: bool) -> None:
     )
     for port in container.get("ports", []):
         _fill(port, protocol="TCP")
-        if host_network and "containerPort" in port:
+        if host_ports and "containerPort" in port:
             _fill(port, hostPort=port["containerPort"])
     for variable in container.get("env", []):
         if reference := variable.get("valueFrom", {}).get("fieldRef"):
@@ -75,7 +75,7 @@ def _container(container: Object, *, host_network: bool) -> None:
 def pod(new: Object) -> None:
     """A pod: its template's defaults, and what admission adds to every pod (service account, tolerations)."""
     spec = new.setdefault("spec", {})
-    pod_spec(spec)
+    pod_spec(spec, host_ports=True)
     _fill(spec, enableServiceLinks=True, serviceAccountName="default")
     _fill(spec, serviceAccount=spec["serviceAccountName"], preemptionPolicy="PreemptLowerPriority")
     tolerated = {

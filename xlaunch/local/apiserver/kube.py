@@ -162,13 +162,13 @@ class EmbeddedKube:
         else:
             revision = int(since)
         while True:
+            seen = self.store.revision
             try:
                 changes = self.store.after(resource, revision)
             except StatusError as error:
                 yield Event("ERROR", error.body())
                 return
-            for change, event in reads.events(changes, matches):
+            for event in reads.events(changes, matches):
                 yield Event(event.type, clone(event.object))
-                revision = change.revision
-            revision = changes[-1].revision if changes else revision
+            revision = max(revision, seen)
             await self.store.wait(resource, revision)

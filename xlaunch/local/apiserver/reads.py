@@ -76,7 +76,7 @@ def _parse(token: str) -> tuple[int, Key]:
         raise StatusError(400, "BadRequest", "continue key is not valid: it was not issued by this server") from error
 
 
-def events(changes: Iterable[Change], matches: Predicate) -> Iterator[tuple[Change, Event]]:
+def events(changes: Iterable[Change], matches: Predicate) -> Iterator[Event]:
     """Changes as a watch with a selector sees them.
 
     An object that leaves the selection is DELETED in its last state there, under the revision of the change.
@@ -85,8 +85,8 @@ def events(changes: Iterable[Change], matches: Predicate) -> Iterator[tuple[Chan
         before = change.previous is not None and matches(change.previous)
         after = not change.deleted and matches(change.object)
         if after:
-            yield change, Event("MODIFIED" if before else "ADDED", change.object)
+            yield Event("MODIFIED" if before else "ADDED", change.object)
         elif before:
             last = change.object if change.deleted else change.previous
             metadata = {**last["metadata"], "resourceVersion": str(change.revision)} if last else {}
-            yield change, Event("DELETED", {**(last or {}), "metadata": metadata})
+            yield Event("DELETED", {**(last or {}), "metadata": metadata})

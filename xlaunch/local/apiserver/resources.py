@@ -113,6 +113,7 @@ NEW_EVENTS = Resource(
     "Event",
     "events.k8s.io",
     short=("ev",),
+    verbs=("create", "delete", "deletecollection", "get", "list", "watch"),
     definition="events.v1.Event",
     fields=("reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "type",
             "reportingController"),

@@ -1,0 +1,153 @@
+"""What a request asks for: the target in its path, its parameters, and the form of answer that it accepts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from xlaunch.local.apiserver.bodies import WriteOptions
+from xlaunch.local.apiserver.deletion import DeleteOptions
+from xlaunch.local.apiserver.problems import invalid
+from xlaunch.local.apiserver.resources import Resource, find, not_implemented
+from xlaunch.local.apiserver.selectors import bad_request
+from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError
+
+Form = Literal["json", "table", "partial"]
+# Subresources that Kubernetes has and the embedded cluster has not
+_ELSEWHERE = {
+    "pods": ("attach", "ephemeralcontainers", "exec", "portforward", "proxy", "resize"),
+    "nodes": ("proxy",),
+    "services": ("proxy",),
+    "serviceaccounts": ("token",),
+}
+_NO_SUCH_PATH = "the server could not find the requested resource"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A resource, or one object of it, or a subresource of that. `namespace` is "" for all or where there is none."""
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+def parse_path(parts: list[str]) -> Target:
+    """The target of a path below the secret, as its parts: ["api", "v1", "namespaces", "default", "pods", "x"]."""
+    api_version, rest = ("v1", parts[2:]) if parts[0] == "api" else ("/".join(parts[1:3]), parts[3:])
+    namespace = ""
+    if (
+        rest[0] == "namespaces"
+        and len(rest) > 2
+        and (api_version, rest[2]) not in (("v1", "status"), ("v1", "finalize"))
+    ):
+        namespace, rest = rest[1], rest[2:]
+    plural, name, subresource, *more = [*rest, "", ""]
+    resource = find(api_version, plural)
+    if any(more) or (resource.namespaced and name and not namespace) or (namespace and not resource.namespaced):
+        raise StatusError(404, "NotFound", _NO_SUCH_PATH)
+    if subresource and subresource not in resource.subresources:
+        if subresource in _ELSEWHERE.get(plural, ()):
+            raise not_implemented(f"{plural}/{subresource}")
+        raise StatusError(404, "NotFound", _NO_SUCH_PATH)
+    return Target(resource, namespace, name, subresource)
+
+
+def accepted(header: str) -> Form:
+    """The first form of an Accept header that the server offers; 406 for none."""
+    for each in (header or "*/*").split(","):
+        media, *parameters = [part.strip() for part in each.split(";")]
+        wanted = dict(part.split("=", 1) for part in parameters if "=" in part)
+        if media not in ("application/json", "application/*", "*/*"):
+            continue
+        if "as" not in wanted:
+            return "json"
+        if wanted.get("g") == "meta.k8s.io" and wanted["as"] == "Table":
+            return "table"
+        if wanted.get("g") == "meta.k8s.io" and wanted["as"].startswith("PartialObjectMetadata"):
+            return "partial"
+    message = "only the following media types are accepted: application/json"
+    raise StatusError(406, "NotAcceptable", message)
+
+
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """A boolean parameter; the official Python client writes True, others true or 1."""
+    return query.get(name, "").lower() in ("true", "1")
+
+
+def number(query: Mapping[str, str], name: str) -> int | None:
+    """An integer parameter; None where it is absent, 400 where it is none."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError as error:
+        raise bad_request(f'{name}: Invalid value: "{text}": strconv.ParseInt: invalid syntax') from error
+
+
+def parse_body(data: bytes, content_type: str) -> Any:
+    """A body in JSON or YAML (which the media type of server-side apply always means); 400, 415."""
+    if content_type not in ("application/json", "application/yaml", MERGE, STRATEGIC, JSON_PATCH, APPLY, ""):
+        message = "the body of the request was in an unknown format - accepted media types include: application/json"
+        raise StatusError(415, "UnsupportedMediaType", message)
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        if not content_type.endswith("yaml"):
+            raise bad_request(f"the body is no JSON: {error}") from error
+    import yaml
+
+    try:
+        return yaml.load(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader either way
+    except yaml.YAMLError as error:
+        raise bad_request(f"error decoding YAML: {' '.join(str(error).split())}") from error
+
+
+def _dry_run(values: Iterable[str]) -> bool:
+    found = [each for each in values if each]
+    if any(each != "All" for each in found):
+        raise bad_request(f'dryRun: Unsupported value: "{found[0]}": supported values: "All"')
+    return bool(found)
+
+
+def write_options(query: Mapping[str, str], user_agent: str, *, apply: bool) -> WriteOptions:
+    """How to write, from a request's parameters; a manager without a name is called by its User-Agent."""
+    manager = query.get("fieldManager", "")
+    if apply and not manager:
+        message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'
+        raise StatusError(422, "Invalid", message)
+    validation = query.get("fieldValidation") or "Warn"
+    if validation not in ("Ignore", "Warn", "Strict"):
+        raise bad_request(
+            f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Strict", "Warn"'
+        )
+    return WriteOptions(
+        manager=manager or user_agent.partition("/")[0] or "unknown",
+        dry_run=_dry_run([query.get("dryRun", "")]),
+        force=flag(query, "force"),
+        unknown_fields=validation,
+    )
+
+
+def delete_options(query: Mapping[str, str], body: Any) -> DeleteOptions:
+    """How to delete, from DeleteOptions in the body or the same as parameters."""
+    body = body if isinstance(body, dict) else {}
+    wanted = body.get("preconditions") or {}
+    grace = body.get("gracePeriodSeconds")
+    policy = body.get("propagationPolicy") or query.get("propagationPolicy") or None
+    orphan = body.get("orphanDependents")
+    if orphan is not None:
+        policy = "Orphan" if orphan else "Background"
+    if grace is not None and not isinstance(grace, int):
+        raise StatusError(400, "BadRequest", invalid("gracePeriodSeconds", grace, "must be an integer").message)
+    return DeleteOptions(
+        grace=number(query, "gracePeriodSeconds") if grace is None else grace,
+        propagation=policy,
+        uid=wanted.get("uid"),
+        resource_version=wanted.get("resourceVersion"),
+        dry_run=_dry_run([query.get("dryRun", ""), *(body.get("dryRun") or [])]),
+    )

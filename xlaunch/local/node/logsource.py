@@ -15,7 +15,7 @@ from xlaunch.local.node.container import Container
 from xlaunch.local.node.logreader import Filter, Source, read
 
 if TYPE_CHECKING:
-    from xlaunch.local.apiserver.http import LogOptions
+    from xlaunch.local.apiserver.podlogs import LogOptions
 
 
 @dataclass
@@ -31,20 +31,21 @@ class ClosedLog:
 
 
 class PodLogs:
-    """The agent as a source of logs for the API server (apiserver.http.LogSource)."""
+    """The agent as a source of logs for the API server (apiserver.podlogs.LogSource)."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
 
     async def open(self, namespace: str, pod: str, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """The log in blocks; StatusError before the first one if there is none."""
+        """The log in blocks, first an empty one that says it is open; StatusError before that if there is none."""
         runner = self._agent.runner(namespace, pod)
         found = next((each for each in runner.containers if each.record.name == container), None)
         if found is None:
             raise bad_request(f'container "{container}" in pod "{pod}" is not available')
         log = choose(found, pod, previous=options.previous)
-        first = since(options, datetime.now(UTC))
-        chosen = Filter(since=first, limit=options.limit_bytes, timestamps=options.timestamps)
+        earliest = since(options, datetime.now(UTC))
+        chosen = Filter(since=earliest, limit=options.limit_bytes, timestamps=options.timestamps)
+        yield b""
         async for block in read(log, chosen, tail=options.tail_lines, follow=options.follow):
             yield block
 

@@ -92,6 +92,7 @@ class Trainer:
             if manager and step % self._flags.checkpoint_period == 0:
                 self._save(manager, step, metrics)
             metrics.buffer(step, seconds)
+        metrics.wait_for_all()
         last = self._flags.steps - 1
         if manager and self._flags.save_checkpoint_on_completion and last >= first:
             if last % self._flags.checkpoint_period:
@@ -125,33 +126,30 @@ class Metrics:
     def __init__(self, backend: backends.Pathways | backends.NoDevices, log: Log) -> None:
         self._backend = backend
         self._log = log
-        self._running = 0
-        self._buffered: tuple[int, float] | None = None
+        self._dispatched = 0
+        self._done = 0
+        self._buffered: tuple[int, float, int] | None = None
 
     def dispatched(self) -> None:
         """A step is under way."""
-        self._running += 1
+        self._dispatched += 1
 
     def wait_for_all(self, but: int = 0) -> None:
         """Waits until no more than `but` steps are under way. Raises JaxRuntimeError."""
-        while self._running > but:
-            self._running -= 1
+        while self._dispatched - self._done > but:
             self._backend.wait()
+            self._done += 1
 
     def buffer(self, step: int, seconds: float) -> None:
         """Prints the step before, once that has ended, and keeps this one. Raises JaxRuntimeError."""
         self.wait_for_all(but=1)
-        self._print()
-        self._buffered = (step, seconds)
+        self.flush()
+        self._buffered = (step, seconds, self._dispatched)
 
     def flush(self) -> None:
-        """Prints the last step, if it came to an end."""
-        if self._buffered and not self._running:
-            self._print()
-
-    def _print(self) -> None:
-        if self._buffered:
-            step, seconds = self._buffered
+        """Prints the step that is kept, if it came to an end."""
+        if self._buffered and self._buffered[2] <= self._done:
+            step, seconds, _ = self._buffered
             self._buffered = None
             self._log.line("metric_logger.py:185", f"completed step: {step}, seconds: {seconds:.3f}, simulated: true")
 

@@ -14,9 +14,7 @@ from xlaunch.local.rehearsal.images import RUN, SHIMS
 
 pytestmark = pytest.mark.e2e
 
-COMMAND = (
-    "base.yml run_name=r base_output_directory=gs://b/o checkpoint_period=20 enable_single_controller=true".split()
-)
+COMMAND = ["base.yml", "run_name=r", "base_output_directory=gs://b/o", "checkpoint_period=20"]
 HEAD, SCALE, PATIENCE = "127.0.61.1", "0.05", 30.0
 
 
@@ -76,7 +74,15 @@ class Stage:
     def trainer(self, *words):
         return self.start(
             "main",
-            [sys.executable, "-S", "-m", "maxtext.trainers.pre_train.train", *COMMAND, *words],
+            [
+                sys.executable,
+                "-S",
+                "-m",
+                "maxtext.trainers.pre_train.train",
+                *COMMAND,
+                "enable_single_controller=true",
+                *words,
+            ],
             JAX_PLATFORMS="proxy",
             JAX_BACKEND_TARGET="grpc://js-head-0-0.js:29000",
         )

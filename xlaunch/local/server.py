@@ -31,9 +31,10 @@ from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
 from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site
+from xlaunch.local.node.logs import ContainerLog
 from xlaunch.local.node.logsource import PodLogs
 from xlaunch.local.node.pod import Machine
-from xlaunch.local.node.process import ContainerProcess, watch_for_strangers
+from xlaunch.local.node.process import ContainerProcess, Invocation, watch_for_strangers
 from xlaunch.local.rehearsal.images import SHIMS, stand_in
 from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock
@@ -78,7 +79,12 @@ async def serve(cluster: LocalCluster, ready: int) -> None:
     await agent.register()
     work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
     secret = secrets.token_urlsafe(24)
-    runner = web.AppRunner(make_app(kube, secret=secret, logs=PodLogs(agent)), access_log=None, handle_signals=False)
+    runner = web.AppRunner(
+        make_app(kube, secret=secret, logs=PodLogs(agent)),
+        access_log=None,
+        handle_signals=False,
+        handler_cancellation=True,
+    )
     await runner.setup()
     listener = web.TCPSite(runner, LOOPBACK, 0)
     await listener.start()
@@ -97,7 +103,13 @@ def make_machine(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock) 
     site = Site(cluster.path, cluster.subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
     site.buckets.mkdir(mode=0o700, exist_ok=True)
     recorder = Recorder(kube, clock, "kubelet", report)
-    return Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, ContainerProcess, report)
+
+    def spawn(invocation: Invocation, container_id: str, log: ContainerLog) -> ContainerProcess:
+        started = ContainerProcess(invocation, container_id, log)
+        state.remember_process(cluster.path, started.pid)
+        return started
+
+    return Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, spawn, report)
 
 
 def announce(cluster: LocalCluster, url: str) -> None:

@@ -234,6 +234,12 @@ def _end_leftovers(cluster: LocalCluster) -> None:
             procs.wait_ended(pid, table[pid].start if pid in table else 0, timeout=1.0)
 
 
+def remember_process(directory: Path, pid: int) -> None:
+    """Notes a container's process for the sweep after a sudden end of both guardian and server."""
+    with (directory / "processes").open("a", encoding="utf-8") as file:
+        file.write(f"{pid} {procs.start_of(pid)}\n")
+
+
 def container_processes(directory: Path) -> list[tuple[int, int]]:
     """Pid and start time of every container that was started; a half-written last line is left out."""
     try:

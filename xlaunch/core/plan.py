@@ -68,7 +68,7 @@ def plan_hash(manifest: Mapping[str, Any]) -> str:
 
 
 def dump(manifest: Mapping[str, Any]) -> str:
-    """The manifest as YAML in block style; the same manifest gives the same text.
+    """The manifest as YAML in block style and ASCII; the same manifest gives the same bytes in every locale.
 
     Every string comes back as it was from PyYAML and from Go's YAML: what either might read as a number, a boolean or
     a line break is quoted.
@@ -82,7 +82,7 @@ def dump(manifest: Mapping[str, Any]) -> str:
             return True
 
     Dumper.add_representer(str, _represent_text)
-    text: str = yaml.dump(manifest, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=2**31 - 1)
+    text: str = yaml.dump(manifest, Dumper=Dumper, sort_keys=False, width=2**31 - 1)
     return text
 
 

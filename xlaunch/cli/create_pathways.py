@@ -1,0 +1,76 @@
+"""`xlaunch workload create-pathways`: render, check, and print or submit."""
+
+from __future__ import annotations
+
+import typer
+
+from xlaunch.cli import files, shipped
+from xlaunch.cli.command import examples, rest_of, session_of
+from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.create_spec import choices, patch_of, spec_of
+from xlaunch.cli.fields import takes
+from xlaunch.cli.output import Result
+from xlaunch.cli.xpk_flags import PATHWAYS_FLAGS
+from xlaunch.core.errors import UsageError
+from xlaunch.core.manifest import make_plan
+from xlaunch.core.plan import Plan
+from xlaunch.core.spec import PathwaysSpec
+
+OPTIONAL_VALUES = {"--dry-run": "client"}
+
+
+@examples(
+    """
+xlaunch workload create-pathways --workload=demo --tpu-type=v5litepod-16 --num-slices=3 --elastic-slices=3 \\
+    --max-slice-restarts=10 --docker-image=gcr.io/p/maxtext:1 --cluster=my-gke --project=p \\
+    -- python3 -m maxtext.trainers.pre_train.train base.yml run_name=demo base_output_directory=gs://b/out
+xlaunch workload create-pathways … --dry-run > demo.yaml
+xlaunch workload create-pathways … --cluster=local --follow
+"""
+)
+@takes(CreateOptions, foreign=PATHWAYS_FLAGS)
+def command(ctx: typer.Context, options: CreateOptions) -> Result | int:
+    """Renders a Pathways JobSet from a template, checks it, and submits it.
+
+    The training command is given after --, where no shell touches it, or as xpk does with --command. In it and in
+    --env, $(NAME) is replaced by Kubernetes where NAME is a variable of the container, and $$(NAME) stands for
+    $(NAME); nothing is escaped. xpk's flags keep their names and meaning.
+    """
+    session = session_of(ctx)
+    dry_run = is_dry_run(options)
+    spec = spec_of(options, rest_of(ctx), session.env)
+    template = files.read("--template", options.template) if options.template else shipped.text(shipped.PATHWAYS)
+    patch = patch_of(options)
+    plan = make_plan(spec, template, patch)
+    for notice in choices(options):
+        session.notice(notice)
+    if dry_run:
+        _write(options, plan)
+        return Result("JobSet", plan.manifest, [plan.text], bare=True, notices=plan.notices)
+
+    from xlaunch.cli.create_submit import Submit
+
+    def plan_for(placed: PathwaysSpec) -> Plan:
+        placed_plan = make_plan(placed, template, patch)
+        _write(options, placed_plan)
+        return placed_plan
+
+    return Submit.of(options).run(session, spec, plan_for)
+
+
+def is_dry_run(options: CreateOptions) -> bool:
+    """Whether the manifest is only printed. Raises UsageError for what does not exist yet or contradicts itself."""
+    if options.diff:
+        raise UsageError("--diff does not exist yet", next="Compare with kubectl diff -f - on the output of --dry-run")
+    if options.dry_run == "server":
+        raise UsageError("--dry-run=server does not exist yet", next="Use --dry-run, which touches no cluster")
+    if options.dry_run not in ("", "client"):
+        raise UsageError(f"--dry-run={options.dry_run} is not a kind of dry run", next="Use --dry-run")
+    if options.dry_run and options.no_dry_run:
+        raise UsageError("--dry-run and --no-dry-run contradict each other", next="Keep one")
+    return bool(options.dry_run)
+
+
+def _write(options: CreateOptions, plan: Plan) -> None:
+    if options.output_manifest_file:
+        files.write("--output-manifest-file", options.output_manifest_file, plan.text)

@@ -1,0 +1,118 @@
+"""Submitting from the command line: where to, what to ask, what to tell, and what to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.output import Result
+from xlaunch.cli.session import Session
+from xlaunch.cli.target import Connection, TargetOptions, connect
+from xlaunch.cluster import jobsets
+from xlaunch.cluster.submit import IF_EXISTS, Submission, submit
+from xlaunch.core.durations import parse_duration
+from xlaunch.core.errors import ConflictError, UsageError
+from xlaunch.core.plan import Plan, owned
+from xlaunch.core.spec import PathwaysSpec
+from xlaunch.core.timestamps import words
+from xlaunch.core.workload import Workload
+
+
+@dataclass(frozen=True)
+class Submit:
+    """How to submit, out of the flags; made before any cluster is touched, so that a wrong flag costs nothing."""
+
+    target: TargetOptions
+    if_exists: str
+    timeout: float
+    replace_timeout: float
+    assume_yes: bool
+
+    @classmethod
+    def of(cls, options: CreateOptions) -> Submit:
+        """Raises UsageError for a value that is none."""
+        if options.if_exists and options.if_exists not in IF_EXISTS:
+            raise UsageError(f"--if-exists {options.if_exists} is not one of {', '.join(IF_EXISTS)}")
+        target = TargetOptions(
+            cluster=options.cluster,
+            project=options.project,
+            location=options.location,
+            context=options.context,
+            kubeconfig=options.kubeconfig,
+            namespace=options.namespace,
+        )
+        return cls(
+            target,
+            options.if_exists,
+            parse_duration("--submit-timeout", options.submit_timeout),
+            parse_duration("--timeout", options.timeout),
+            options.yes,
+        )
+
+    def run(self, session: Session, spec: PathwaysSpec, plan_for: Callable[[PathwaysSpec], Plan]) -> Result:
+        """Submits, and tells what came of it. `plan_for` makes the plan once the namespace is known."""
+        connection = self._open(session, spec)
+        plan = plan_for(replace(spec, namespace=connection.api.namespace))
+        for notice in plan.notices:
+            session.notice(notice)
+        owner = session.env.get("USER") or session.env.get("LOGNAME") or ""
+        done = submit(
+            connection.api,
+            owned(plan, owner),
+            if_exists=self.if_exists,
+            timeout=self.timeout,
+            clock=session.clock,
+            notice=session.notice,
+            confirm=lambda workload: self._confirm(session, workload),
+            replace_timeout=self.replace_timeout,
+            flags=connection.flags,
+        )
+        return _told(done, spec, plan, connection)
+
+    def _open(self, session: Session, spec: PathwaysSpec) -> Connection:
+        """The connection; an embedded cluster that does not run yet is started in the size that is needed."""
+        if self.target.local:
+            from xlaunch.local.lifecycle import ensure
+
+            ensure(
+                self.target.local,
+                tpu_type=spec.tpu.name,
+                slices=spec.num_slices,
+                machine_type=spec.tpu.machine_type,
+                env=session.env,
+                notice=session.notice,
+            )
+        return connect(session, self.target, announce=True)
+
+    def _confirm(self, session: Session, workload: Workload) -> None:
+        if self.assume_yes:
+            return
+        facts = [str(workload.phase), f"{workload.chips} chips"]
+        facts += [f"of {workload.owner}"] if workload.owner else []
+        facts += [f"{words(session.clock.now() - workload.created)} old"] if workload.created else []
+        if not session.confirm(f"Replace {workload.name} ({', '.join(facts)})?", flag="--yes"):
+            raise ConflictError(f"{workload.name} stays as it is", next="Take another name with --workload")
+
+
+def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connection) -> Result:
+    size = f"{spec.num_slices} x {spec.tpu.name}"
+    line = done.message or f"{done.action.capitalize()} {done.name} in namespace {done.namespace} ({size})"
+    following = [
+        jobsets.command(f"xlaunch {command}", connection.flags)
+        for command in (f"logs {done.name}", f"status {done.name} --watch", f"workload delete {done.name}")
+    ]
+    return Result(
+        "Submission",
+        {
+            "action": done.action,
+            "planHash": plan.hash,
+            "message": line,
+            "warnings": list(done.warnings),
+            "next": following,
+        },
+        [f"{line}.", "Next:", *(f"  {command}" for command in following)],
+        name=done.name,
+        namespace=done.namespace,
+        notices=[f"Warning from the API server: {warning}" for warning in done.warnings],
+    )

@@ -13,6 +13,10 @@ Report = Callable[[str, Exception], None]
 """Told what was being done and what went wrong; the work is tried again by itself."""
 
 
+class Again(Exception):  # noqa: N818 - no error: told already where a user looks, or expected to pass by itself
+    """The key is to be worked on again after a pause, and there is nothing to report."""
+
+
 class WorkQueue(Generic[K]):
     """client-go's work queue (util/workqueue) for one event loop; durations are seconds of cluster time."""
 
@@ -92,6 +96,8 @@ async def work(queue: WorkQueue[K], sync: Callable[[K], Awaitable[None]], report
             key = await queue.next()
             try:
                 await sync(key)
+            except Again:
+                queue.done(key, succeeded=False)
             except Exception as error:  # noqa: BLE001 - one key's trouble must not stop the controller
                 queue.done(key, succeeded=False)
                 report(f"{name} {key}", error)

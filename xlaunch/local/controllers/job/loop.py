@@ -25,7 +25,7 @@ from xlaunch.local.controllers.objects import (
     status_of,
     uid_of,
 )
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import Again, Report, WorkQueue, work
 from xlaunch.local.controllers.writes import delete, remove_finalizer, write_status
 from xlaunch.local.kube import Kube, Object, StatusError
 from xlaunch.local.time import ScaledClock
@@ -126,12 +126,12 @@ class JobController:
         decided = plan(situation)
         for pod in decided.delete:
             await self._delete(job, pod, uncounted=decided.uncounted)
-        created, failure = await self._create(job, decided)
+        created, refused = await self._create(job, decided)
         await self._count(situation, decided, created)
         if decided.wait is not None:
             self._queue.add_after(key, max(decided.wait, BATCH_SECONDS))
-        if failure is not None:
-            raise failure
+        if refused:
+            raise Again
 
     async def _situation(self, job: Object) -> Situation:
         uid = uid_of(job)
@@ -151,24 +151,28 @@ class JobController:
         await delete(self._kube, "pods", pod)
         await self._note(job, Note("Normal", "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}"))
 
-    async def _create(self, job: Object, decided: Plan) -> tuple[int, StatusError | None]:
-        """Creates pods in batches of 1, 2, 4 …; after a batch with an error the rest waits for the next sync."""
-        created, failure, size = 0, None, 1
+    async def _create(self, job: Object, decided: Plan) -> tuple[int, int]:
+        """Creates pods in batches of 1, 2, 4 …; after a batch with a refusal the rest waits for the next sync.
+
+        Returns how many were created and how many refused.
+        """
+        created = refused = 0
+        size = 1
         left = list(decided.create)
-        while left and failure is None:
+        while left and not refused:
             batch, left = left[:size], left[size:]
             for index in batch:
                 try:
                     pod = await self._kube.create("pods", pod_for(job, index), job["metadata"]["namespace"])
                 except StatusError as error:
-                    failure = error
+                    refused += 1
                     await self._note(job, Note("Warning", "FailedCreate", f"Error creating: {error.message}"))
                 else:
                     created += 1
                     note = Note("Normal", "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
                     await self._note(job, note)
             size *= 2
-        return created, failure
+        return created, refused
 
     async def _count(self, situation: Situation, decided: Plan, created: int) -> None:
         """Writes who has ended, then lets them go, then writes what that makes of the Job."""

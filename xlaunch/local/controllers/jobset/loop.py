@@ -16,7 +16,7 @@ from xlaunch.local.controllers.objects import (
     status_of,
     uid_of,
 )
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import Again, Report, WorkQueue, work
 from xlaunch.local.controllers.writes import delete, write_status
 from xlaunch.local.kube import Kube, Object, StatusError
 from xlaunch.local.time import ScaledClock
@@ -106,18 +106,17 @@ class JobSetController:
             raise
 
     async def _create(self, jobset: Object, decided: Plan) -> None:
-        """Creates all Jobs that can be created; where one cannot, says so and comes back later."""
+        """Creates all Jobs that can be created; where some cannot, says so in one event and comes back later."""
         problems = []
         for job in decided.create:
             try:
                 await self._kube.create("jobs", job, jobset["metadata"]["namespace"])
             except StatusError as error:
-                problems.append(error)
                 name = job["metadata"]["name"]
-                message = f'job "{name}" creation failed with error: {error.message}'
-                await self._note(jobset, Note("Warning", "JobCreationFailed", message))
+                problems.append(f'job "{name}" creation failed with error: {error.message}')
         if problems:
-            raise problems[0]
+            await self._note(jobset, Note("Warning", "JobCreationFailed", "\n".join(problems)))
+            raise Again
 
     async def _resume(self, job: Object, patch: Object) -> None:
         """A Job's pod template may change only while it has no start time."""

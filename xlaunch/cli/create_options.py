@@ -1,27 +1,23 @@
 """The flags of `workload create-pathways`: xpk's under their names and with their meaning, and ours."""
 
-# ruff: noqa: RUF009 - flag() makes a field with a factory of its own
-from __future__ import annotations
-
-from dataclasses import MISSING, dataclass
-
-from xlaunch.cli.fields import flag
-from xlaunch.cli.target import (
+# Annotations must be values here (see fields.takes): no `from __future__ import annotations`
+from xlaunch.cli.fields import REQUIRED, Flags, flag
+from xlaunch.cli.target_flags import (
     ClusterOption,
     ContextOption,
     KubeconfigOption,
     LocationOption,
     NamespaceOption,
+    OutputOption,
     ProjectOption,
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(Flags):
     """What runs: the training command and where it comes from."""
 
-    workload: str = flag("--workload", metavar="NAME", default=MISSING, help="The workload's name.")
-    tpu_type: str = flag("--tpu-type", metavar="TYPE", default=MISSING, help="One slice: v5litepod-16, v5p-4x4x8.")
+    workload: str = flag("--workload", metavar="NAME", default=REQUIRED, help="The workload's name.")
+    tpu_type: str = flag("--tpu-type", metavar="TYPE", default=REQUIRED, help="One slice: v5litepod-16, v5p-4x4x8.")
     num_slices: int = flag("--num-slices", metavar="N", default=1, help="How many slices [1].")
     machine_type: str = flag("--machine-type", metavar="TYPE", help="Hosts other than GKE's default: ct6e-standard-8t.")
     command: str | None = flag(
@@ -47,8 +43,7 @@ class Command:
     main_memory: str = flag("--main-memory", metavar="SIZE", default="100G", help="The command's memory [100G].")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Restarts:
+class Restarts(Flags):
     """What is survived, and how often."""
 
     elastic_slices: int = flag("--elastic-slices", metavar="N", default=0, help="How many slices may be down [0].")
@@ -78,8 +73,7 @@ class Restarts:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pathways:
+class Pathways(Flags):
     """Pathways' own parts."""
 
     pathways_gcs_location: str = flag(
@@ -104,8 +98,7 @@ class Pathways:
     rm_memory: str = flag("--rm-memory", metavar="SIZE", default="32G", help="The resource manager's memory [32G].")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placement:
+class Placement(Flags):
     """Where it runs inside the cluster, and under which names."""
 
     queue: str = flag(
@@ -130,8 +123,7 @@ class Placement:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Doing:
+class Doing(Flags):
     """What is done with the manifest."""
 
     dry_run: str = flag("--dry-run", metavar="[=client]", help="Print the manifest; touch no cluster and no network.")
@@ -149,11 +141,9 @@ class Doing:
         "--submit-timeout", metavar="TIME", default="2m", help="How long to retry a busy API server [2m]."
     )
     timeout: str = flag("--timeout", metavar="TIME", default="5m", help="For a replaced workload to be gone [5m].")
-    output: str = flag("--output", "-o", metavar="json|yaml", help="Print data.")
     diff: bool = flag("--diff", default=False, hidden=True, help="Not yet.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class CreateOptions(Doing, Placement, Pathways, Restarts, Command):
     """All flags of the command; `--help` lists those of the last base first."""
 
@@ -163,3 +153,4 @@ class CreateOptions(Doing, Placement, Pathways, Restarts, Command):
     context: ContextOption = ""
     kubeconfig: KubeconfigOption = ""
     namespace: NamespaceOption = ""
+    output: OutputOption = ""

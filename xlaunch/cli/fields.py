@@ -1,38 +1,45 @@
-"""Many flags as one value: a dataclass whose fields are a command's parameters.
+"""Many flags as one value: a class whose attributes are a command's parameters.
 
-Seventy flags would otherwise be written three times: as parameters, as arguments, as fields.
+Seventy flags would otherwise be written three times: as parameters, as arguments, as attributes. It is no dataclass,
+since making one of that size costs as much as starting Python.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, field, fields
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from xlaunch.cli.command import session_of
 from xlaunch.cli.xpk_flags import ForeignFlag
 
-Options = TypeVar("Options")
-_OPTION = "option"
+REQUIRED = inspect.Parameter.empty
+
+
+class Flags:
+    """The base of such a class: one value per annotated attribute, set once by the command line."""
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
+
+
+Options = TypeVar("Options", bound=Flags)
 
 
 def flag(*names: str, help: str, default: Any = "", metavar: str | None = None, hidden: bool = False) -> Any:  # noqa: A002
-    """A field that is a flag. `default` is its value when it is not given; a list is repeatable."""
-    option = typer.Option(*names, help=help, metavar=metavar, show_default=False, hidden=hidden)
-    if isinstance(default, list):
-        return field(default_factory=default.copy, metadata={_OPTION: option})
-    return field(default=default, metadata={_OPTION: option})
+    """An attribute that is a flag. `default` is its value when it is not given; a list is repeatable."""
+    return default, typer.Option(*names, help=help, metavar=metavar, show_default=False, hidden=hidden)
 
 
 def takes(
     options: type[Options], foreign: Iterable[ForeignFlag] = ()
 ) -> Callable[[Callable[[typer.Context, Options], Any]], Callable[..., Any]]:
-    """Makes of `command(ctx, options)` what typer reads: a function with one parameter per field of the dataclass.
+    """Makes of `command(ctx, options)` what typer reads: a function with one parameter per attribute of the class.
 
-    A field is a `flag`, or annotated as a parameter would be. `foreign` flags are answered, and not in the help.
+    An attribute is a `flag`, or annotated as a parameter would be. Annotations are read as they are: the class's module
+    must not postpone them. `foreign` flags are answered, and not in the help.
     """
     by_name = {f"foreign_{index}": each for index, each in enumerate(foreign)}
 
@@ -50,14 +57,15 @@ def takes(
     return decorate
 
 
-def _parameters(options: type[Any], foreign: dict[str, ForeignFlag]) -> list[inspect.Parameter]:
-    hints = get_type_hints(options, include_extras=True)
+def _parameters(options: type[Flags], foreign: dict[str, ForeignFlag]) -> list[inspect.Parameter]:
     found = [inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
-    for each in fields(options):
-        option = each.metadata.get(_OPTION)
-        hint = Annotated[hints[each.name], option] if option else hints[each.name]
-        default = each.default if each.default_factory is MISSING else each.default_factory()
-        found.append(_parameter(each.name, hint, inspect.Parameter.empty if default is MISSING else default))
+    for base in reversed(options.__mro__):
+        for name, hint in vars(base).get("__annotations__", {}).items():
+            default = vars(base).get(name, REQUIRED)
+            if isinstance(default, tuple):
+                default, option = default
+                hint = Annotated[hint, option]
+            found.append(_parameter(name, hint, default))
     for name, other in foreign.items():
         found.append(_parameter(name, Annotated[other.type, typer.Option(*other.names, hidden=True)], None))
     return found

@@ -10,14 +10,12 @@ import typer
 from xlaunch.cli import files, shipped
 from xlaunch.cli.command import examples
 from xlaunch.cli.output import Result, Table
+from xlaunch.cli.target_flags import OutputOption
 from xlaunch.core.errors import UsageError
-
-# The boundary reads it; it stands here for --help
-Output = Annotated[str, typer.Option("--output", "-o", metavar="json|yaml", help="Print data.", show_default=False)]
 
 
 @examples("xlaunch template list\nxlaunch template list -o json")
-def list_templates(output: Output = "") -> Result:  # noqa: ARG001
+def list_templates(output: OutputOption = "") -> Result:  # noqa: ARG001
     """Lists the JobSet templates that come with xlaunch.
 
     A copy of one, edited, is given to create-pathways with --template FILE.
@@ -34,7 +32,7 @@ def export(
         str, typer.Option("--file", metavar="FILE", help="Write it here instead of to stdout.", show_default=False)
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    output: Output = "",  # noqa: ARG001
+    output: OutputOption = "",  # noqa: ARG001
 ) -> Result:
     """Writes a shipped template, to be edited and given to create-pathways with --template FILE."""
     text = shipped.text(name)

@@ -35,7 +35,7 @@ SEVEN_DAYS = 7 * 24 * 3600
 MAX_SLICES_UNDER_SLICE_SCOPE = 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PathwaysSpec:
     """A Pathways workload. Durations are seconds; memory and CPU are Kubernetes quantities.
 

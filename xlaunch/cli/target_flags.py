@@ -1,0 +1,79 @@
+"""The flags by which every command is told where to go; apart from target.py, so that reading them connects nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+PANEL = "Where to"
+
+
+def _contexts(ctx: typer.Context, incomplete: str) -> list[str]:
+    from xlaunch.cli.live import complete_contexts
+
+    return complete_contexts(ctx, incomplete)
+
+
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        help="A GKE cluster, or local[:NAME] for the embedded one.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
+ProjectOption = Annotated[
+    str,
+    typer.Option(
+        "--project", metavar="ID", help="The cluster's project.", show_default="that of gcloud", rich_help_panel=PANEL
+    ),
+]
+LocationOption = Annotated[
+    str,
+    typer.Option(
+        "--zone",
+        "--location",
+        metavar="ZONE|REGION",
+        help="Where the cluster is; needed only where its name is not unique.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
+ContextOption = Annotated[
+    str,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        help="A context of the kubeconfig.",
+        show_default="the current one",
+        autocompletion=_contexts,
+        rich_help_panel=PANEL,
+    ),
+]
+KubeconfigOption = Annotated[
+    str,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="A kubeconfig; it is only read.",
+        show_default="KUBECONFIG, ~/.kube/config",
+        rich_help_panel=PANEL,
+    ),
+]
+NamespaceOption = Annotated[
+    str,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        help="The namespace.",
+        show_default="the context's, or default",
+        rich_help_panel=PANEL,
+    ),
+]
+OutputOption = Annotated[
+    str, typer.Option("--output", "-o", metavar="FORMAT", help="Print the result as json or yaml.", show_default=False)
+]

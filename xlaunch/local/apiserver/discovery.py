@@ -129,7 +129,7 @@ def _kind(group: str, version: str, kind: str) -> Object:
 def openapi_index() -> Object:
     """/openapi/v3."""
     paths = ["api/v1" if each == "v1" else f"apis/{each}" for each in GROUP_VERSIONS]
-    return {"paths": {each: {"serverRelativeURL": f"openapi/v3/{each}"} for each in paths}}
+    return {"paths": {each: {"serverRelativeURL": f"/openapi/v3/{each}"} for each in paths}}
 
 
 def openapi(group_version: str) -> Object:

@@ -60,7 +60,10 @@ async def lines(
     render: Render,
     clock: Callable[[], float],
 ) -> AsyncIterator[bytes]:
-    """The lines of a watch, each a JSON object; ends after `options.seconds`, or with an ERROR for a forgotten past."""
+    """The lines of a watch, each a JSON object; ends after `options.seconds`, or with an ERROR for a forgotten past.
+
+    The first line is empty and comes at once, so that the answer can begin before there is an event.
+    """
     first = True
     end = clock() + options.seconds
     bookmark_at = _next_bookmark(clock(), end)
@@ -77,8 +80,10 @@ async def lines(
         return line("BOOKMARK", {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata})
 
     revision = store.revision if options.since is None or options.initial else options.since
+    state = reads.page(store, resource, matches).items if options.initial else []
+    yield b""
     if options.initial:
-        for each in reads.page(store, resource, matches).items:
+        for each in state:
             yield line("ADDED", each)
         if options.mark_end_of_initial:
             yield bookmark(revision, {"k8s.io/initial-events-end": "true"})

@@ -108,6 +108,7 @@ class Writer:
         self, resource: Resource, key: Key, body: Any, options: WriteOptions, subresource: str = ""
     ) -> Object:
         """Replaces an object (PUT); 422 for a custom object without resourceVersion."""
+        self.existing(resource, key)
         bodies.check_target(resource, body, *key)
         if resource.custom and not bodies.metadata_of(body).get("resourceVersion"):
             problem = invalid("metadata.resourceVersion", 0, "must be specified for an update")

@@ -28,6 +28,7 @@ class Submit:
     timeout: float
     replace_timeout: float
     assume_yes: bool
+    then: str  # "follow", "wait" or ""
 
     @classmethod
     def of(cls, options: CreateOptions) -> Submit:
@@ -48,10 +49,11 @@ class Submit:
             parse_duration("--submit-timeout", options.submit_timeout),
             parse_duration("--timeout", options.timeout),
             options.yes,
+            "follow" if options.follow else "wait" if options.wait else "",
         )
 
     def run(self, session: Session, spec: PathwaysSpec, plan_for: Callable[[PathwaysSpec], Plan]) -> Result:
-        """Submits, and tells what came of it. `plan_for` makes the plan once the namespace is known."""
+        """Submits, and tells what came of it or goes on. `plan_for` makes the plan once the namespace is known."""
         connection = self._open(session, spec)
         plan = plan_for(replace(spec, namespace=connection.api.namespace))
         for notice in plan.notices:
@@ -68,7 +70,20 @@ class Submit:
             replace_timeout=self.replace_timeout,
             flags=connection.flags,
         )
-        return _told(done, spec, plan, connection)
+        told = _told(done, spec, plan, connection)
+        return self._go_on(session, connection, told) if self.then else told
+
+    def _go_on(self, session: Session, connection: Connection, told: Result) -> Result:
+        """Follows or waits; stdout is theirs, so what was done is said on stderr."""
+        for line in (*told.notices, told.data["message"]):
+            session.notice(line)
+        if self.then == "follow":
+            from xlaunch.cli.logs import follow_workload
+
+            return follow_workload(session, connection, told.name)
+        from xlaunch.cli.wait import wait_for
+
+        return wait_for(session, connection, told.name)
 
     def _open(self, session: Session, spec: PathwaysSpec) -> Connection:
         """The connection; an embedded cluster that does not run yet is started in the size that is needed."""

@@ -28,7 +28,11 @@ ClusterOption = Annotated[
 ProjectOption = Annotated[
     str,
     typer.Option(
-        "--project", metavar="ID", help="The cluster's project.", show_default="that of gcloud", rich_help_panel=PANEL
+        "--project",
+        metavar="ID",
+        help="The cluster's project; else that of gcloud.",
+        show_default=False,
+        rich_help_panel=PANEL,
     ),
 ]
 LocationOption = Annotated[
@@ -47,8 +51,8 @@ ContextOption = Annotated[
     typer.Option(
         "--context",
         metavar="NAME",
-        help="A context of the kubeconfig.",
-        show_default="the current one",
+        help="A context of the kubeconfig; else the current one.",
+        show_default=False,
         autocompletion=_contexts,
         rich_help_panel=PANEL,
     ),
@@ -58,8 +62,8 @@ KubeconfigOption = Annotated[
     typer.Option(
         "--kubeconfig",
         metavar="FILE",
-        help="A kubeconfig; it is only read.",
-        show_default="KUBECONFIG, ~/.kube/config",
+        help="A kubeconfig, only read; else KUBECONFIG or ~/.kube/config.",
+        show_default=False,
         rich_help_panel=PANEL,
     ),
 ]
@@ -69,8 +73,8 @@ NamespaceOption = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="The namespace.",
-        show_default="the context's, or default",
+        help="The namespace; else the context's, or default.",
+        show_default=False,
         rich_help_panel=PANEL,
     ),
 ]

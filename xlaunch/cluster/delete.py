@@ -82,6 +82,31 @@ def wait_gone(
     )
 
 
+def wait_all_gone(
+    api: Api,
+    gone: Sequence[Object],
+    *,
+    clock: Clock,
+    timeout: float,
+    notice: Callable[[str], None],
+    flags: Sequence[str] = (),
+) -> None:
+    """`wait_gone` for several, within one time limit; the error names all that are left."""
+    deadline = clock.monotonic() + timeout
+    hung: list[DeadlineError] = []
+    for jobset in gone:
+        left = max(0.0, deadline - clock.monotonic())
+        try:
+            wait_gone(api, jobset, clock=clock, timeout=left, notice=notice, flags=flags)
+        except DeadlineError as error:
+            hung.append(error)
+    if len(hung) > 1:
+        why = "; ".join(f"{error.message}: {error.why}" for error in hung)
+        raise DeadlineError(f"{len(hung)} workloads are not gone after {timeout:g} s", why=why, next=hung[0].next)
+    if hung:
+        raise hung[0]
+
+
 def hanging(api: Api, jobset: Object) -> tuple[list[str], str]:
     """What keeps a JobSet from going, in words; and a pod that only force will remove ("" for none)."""
     metadata = jobset["metadata"]

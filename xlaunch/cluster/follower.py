@@ -7,9 +7,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.logstream import Outcome, Request, Start, read_log
-from xlaunch.cluster.observe import pod_events, read_jobset, target_pods
+from xlaunch.cluster.observe import pod_events, target_pods
 from xlaunch.cluster.watch import PATIENCE, is_transient
 from xlaunch.core import pods as podlib
 from xlaunch.core.clock import Clock
@@ -74,7 +75,7 @@ class Follower:
         self._api = api
         self._followed, self._name, self._role = workload, workload.name, workload.target
         self._wanted = wanted
-        self._start = wanted.start
+        self._start, self._attaching = wanted.start, True
         self._clock = clock
         self._narration = narration
         self._news = LogNews(narration, cloud)
@@ -106,6 +107,13 @@ class Follower:
             cursor = yield from self._read(cursor, action)
         self.end = End(self.workload.phase if self.workload else None, "Timeout", timed_out=True)
 
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of the container that was followed, None where it runs or is gone."""
+        pod = podlib.newest(self.pods)
+        status = podlib.container(pod, self._container) if pod else None
+        return status.exit.code if status and status.exit else None
+
     def once(self, *, previous: bool = False) -> Iterator[bytes]:
         """What the kubelet serves now, or of the instance before, to its end; then `end` is set."""
         while not self._look():
@@ -129,7 +137,7 @@ class Follower:
     def _look(self) -> bool:
         """Asks for the JobSet and the pods; False, after a pause, where there was no answer."""
         try:
-            jobset = read_jobset(self._api, self._name)
+            jobset = jobsets.find(self._api, self._name)
             workload = describe(jobset) if jobset else None
             self.workload = workload if workload and workload.uid == self._followed.uid else None
             self.pods = target_pods(self._api, self._followed)  # they outlive a deleted JobSet by their grace period
@@ -167,14 +175,14 @@ class Follower:
 
     def _pass(self, cursor: Cursor, request: Request) -> Generator[bytes, None, Outcome]:
         idle = max(0.001, min(STALL, self._deadline - self._clock.monotonic()))
-        target = cursor.target
+        target, opened = cursor.target, self._clock.now()
         assert target is not None
 
         def tell(reader: Reader) -> None:
             self._news.read(target, reader)
-            if reader.first and cursor.empty and request.start == Start():
+            if reader.first and self._attaching and cursor.empty and request.start == Start():
                 status = self._status(target)
-                self._news.beginning(target, reader.first, status.started if status else "")
+                self._news.beginning(target, reader.first, status.started if status else "", opened)
 
         return read_log(self._api, cursor, request, idle_timeout=idle, expired=self._expired, tell=tell)
 
@@ -182,7 +190,7 @@ class Follower:
         """Turns to another instance."""
         if cursor.target is not None:
             self._news.moved(cursor, target, self._status(target), self.workload.restarts if self.workload else 0)
-            self._start = Start()
+            self._start, self._attaching = Start(), False
             return Cursor(target=target)
         self._news.begun(target, whole=self._start == Start())
         if self._start.tail == 0:

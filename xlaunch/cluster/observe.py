@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
+from xlaunch.cluster import jobsets
+from xlaunch.cluster.api import Api, ApiError, namespaced
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.watch import list_all
 from xlaunch.core import pods as podlib
-from xlaunch.core.errors import NetworkError, NotFoundError
+from xlaunch.core.errors import NetworkError
 from xlaunch.core.workload import Role, Workload
 
 Object = Mapping[str, Any]
@@ -18,68 +19,37 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Observation:
-    """What the API server says of a workload; `forbidden` names the resources that the caller may not list."""
+    """What the API server says of a workload; jobs or pods are None where the caller may not list them."""
 
     jobset: Object
-    jobs: tuple[Object, ...]
-    pods: tuple[Object, ...]
-    forbidden: tuple[str, ...] = ()
+    jobs: tuple[Object, ...] | None
+    pods: tuple[Object, ...] | None
 
-
-def jobset_path(api: Api, name: str = "") -> str:
-    """The path of a JobSet, or of all of the namespace."""
-    return namespaced(api, JOBSET_GROUP_VERSION, "jobsets", *([name] if name else []))
-
-
-def read_jobset(api: Api, name: str) -> Object | None:
-    """The JobSet, None where there is none. Raises ApiError where the cluster has no JobSet API."""
-    try:
-        body: Object = api.request("GET", jobset_path(api, name)).body
-    except ApiError as error:
-        if error.status == 404 and error.details.get("name") == name:
-            return None
-        raise
-    return body
-
-
-def find_jobset(connection: Connection, name: str) -> Object:
-    """The JobSet; NotFoundError with the command that lists what there is."""
-    api = connection.api
-    try:
-        jobset = read_jobset(api, name)
-    except ApiError as error:
-        if error.status != 404:
-            raise
-        raise NotFoundError(
-            f"{connection.where} has no JobSet API",
-            why=error.message,
-            next="Install JobSet, or name another cluster: https://jobset.sigs.k8s.io/docs/installation/",
-        ) from error
-    if jobset is None:
-        listing = " ".join(["xlaunch workload list", *connection.flags])
-        raise NotFoundError(
-            f"There is no workload {name} in namespace {api.namespace} of {connection.where}", next=listing
-        )
-    return jobset
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """The resources that the caller may not list."""
+        return tuple(word for word, items in (("jobs", self.jobs), ("pods", self.pods)) if items is None)
 
 
 def observe(connection: Connection, name: str) -> Observation:
-    """All of a workload. What the caller may not list is left out and named; NotFoundError where it is not there."""
-    jobset = find_jobset(connection, name)
+    """All of a workload, as far as the caller may list it. NotFoundError where it is not there."""
+    jobset = jobsets.get(connection.api, name, flags=connection.flags)
     uid = jobset["metadata"].get("uid", "")
-    forbidden: list[str] = []
-    found: dict[str, tuple[Object, ...]] = {}
-    for resource, version in (("jobs", "batch/v1"), ("pods", "v1")):
-        try:
-            items, _ = list_all(
-                connection.api, namespaced(connection.api, version, resource), query={"labelSelector": selector(name)}
-            )
-            found[resource] = tuple(item for item in items if podlib.belongs(item, uid))
-        except ApiError as error:
-            if error.status != 403:
-                raise
-            forbidden.append(resource)
-    return Observation(jobset, found.get("jobs", ()), found.get("pods", ()), tuple(forbidden))
+    return Observation(
+        jobset,
+        _owned(connection.api, namespaced(connection.api, "batch/v1", "jobs"), name, uid),
+        _owned(connection.api, namespaced(connection.api, "v1", "pods"), name, uid),
+    )
+
+
+def _owned(api: Api, path: str, name: str, uid: str) -> tuple[Object, ...] | None:
+    try:
+        items, _ = list_all(api, path, query={"labelSelector": selector(name)})
+    except ApiError as error:
+        if error.status == 403:
+            return None
+        raise
+    return tuple(item for item in items if podlib.belongs(item, uid))
 
 
 def selector(name: str, role: Role | None = None) -> str:

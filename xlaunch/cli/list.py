@@ -1,0 +1,155 @@
+"""`xlaunch workload list`: what runs here, whoever made it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from xlaunch.cli.command import examples, session_of
+from xlaunch.cli.live import complete_workloads
+from xlaunch.cli.output import Result, Table
+from xlaunch.cli.target import (
+    ClusterOption,
+    ContextOption,
+    KubeconfigOption,
+    LocationOption,
+    NamespaceOption,
+    OutputOption,
+    ProjectOption,
+    TargetOptions,
+    connect,
+)
+from xlaunch.cluster import jobsets
+from xlaunch.core.errors import UsageError
+from xlaunch.core.selection import Selection, phases_of
+from xlaunch.core.timestamps import words
+from xlaunch.core.workload import Workload, describe
+
+StatusOption = Annotated[
+    str,
+    typer.Option(
+        "--status",
+        "--filter-by-status",
+        metavar="WORDS",
+        help="Only these, several with commas: a phase (Running, Failed ...) or one of xpk's words (FINISHED, QUEUED ...).",
+        show_default=False,
+    ),
+]
+PatternOption = Annotated[
+    str,
+    typer.Option(
+        "--filter-by-job",
+        metavar="PATTERN",
+        help="As NAME; xpk's flag. A name is the whole name unless it has a wildcard.",
+        show_default=False,
+    ),
+]
+QueueOption = Annotated[str, typer.Option("--queue", help="Only those of this queue.", show_default=False)]
+OwnerOption = Annotated[str, typer.Option("--owner", help="Only those of this owner.", show_default=False)]
+WorkloadOption = Annotated[
+    str, typer.Option("--workload", metavar="NAME", help="As NAME; xpk's flag.", show_default=False)
+]
+
+
+@examples("""
+xlaunch workload list
+xlaunch workload list 'train-*' --status=RUNNING,QUEUED
+xlaunch workload list --cluster my-gke --project my-project --owner "$USER" -o json
+""")
+def command(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Names, or patterns in quotes ('train-*').",
+            autocompletion=complete_workloads,
+            show_default=False,
+        ),
+    ] = None,
+    status: StatusOption = "",
+    queue: QueueOption = "",
+    owner: OwnerOption = "",
+    all_namespaces: Annotated[
+        bool, typer.Option("--all-namespaces", "-A", help="Those of all namespaces.", show_default=False)
+    ] = False,
+    workload: WorkloadOption = "",
+    pattern: PatternOption = "",
+    wait_for: Annotated[str, typer.Option("--wait-for-job-completion", hidden=True)] = "",
+    cluster: ClusterOption = "",
+    project: ProjectOption = "",
+    location: LocationOption = "",
+    context: ContextOption = "",
+    kubeconfig: KubeconfigOption = "",
+    namespace: NamespaceOption = "",
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
+) -> Result:
+    """List workloads: every JobSet, also those that xpk, gcluster or kubectl made."""
+    session = session_of(ctx)
+    target = TargetOptions(cluster, project, location, context, kubeconfig, namespace)
+    if wait_for:
+        raise UsageError(
+            "--wait-for-job-completion is a command of its own here",
+            next=jobsets.command(f"xlaunch wait {wait_for}", target.flags()),
+        )
+    wanted = tuple(filter(None, [*(names or ()), workload, pattern]))
+    selection = Selection(wanted, phases_of("--status", status), queue, owner)
+    connection = connect(session, target)
+    there = [describe(item) for item in jobsets.list_jobsets(connection.api, everywhere=all_namespaces)]
+    found = sorted(selection.of(there), key=lambda each: (each.namespace, each.name))
+    place = "any namespace" if all_namespaces else f"namespace {connection.api.namespace}"
+    empty = f"None of the {len(there)} workloads in {place} is meant." if there else f"There is no workload in {place}."
+    return Result(
+        "WorkloadList",
+        {"items": [body(each) for each in found]},
+        [table(found, session.clock.now(), with_namespace=all_namespaces, empty=empty)],
+        namespace="" if all_namespaces else connection.api.namespace,
+    )
+
+
+def table(workloads: list[Workload], now: datetime, *, with_namespace: bool = False, empty: str = "") -> Table:
+    """The workloads as people read them."""
+    columns = ["NAME", "STATUS", "SLICES", "CHIPS", "RESTARTS", "QUEUE", "OWNER", "AGE"]
+    rows = [
+        [
+            each.name,
+            str(each.phase),
+            str(each.slices),
+            str(each.chips),
+            f"{each.restarts_toward_max}/{each.max_restarts}",
+            each.queue or "-",
+            each.owner or "-",
+            words(now - each.created) if each.created else "-",
+        ]
+        for each in workloads
+    ]
+    if with_namespace:
+        columns = ["NAMESPACE", *columns]
+        rows = [[each.namespace, *row] for each, row in zip(workloads, rows, strict=True)]
+    return Table(columns, rows, empty)
+
+
+def body(workload: Workload) -> dict[str, Any]:
+    """A workload as programs read it."""
+    return {
+        "name": workload.name,
+        "namespace": workload.namespace,
+        "phase": str(workload.phase),
+        "reason": workload.reason,
+        "message": workload.message,
+        "slices": workload.slices,
+        "chips": workload.chips,
+        "restarts": workload.restarts,
+        "restartsTowardsMax": workload.restarts_toward_max,
+        "maxRestarts": workload.max_restarts,
+        "queue": workload.queue,
+        "owner": workload.owner,
+        "created": _text(workload.created),
+        "finished": _text(workload.finished),
+    }
+
+
+def _text(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None

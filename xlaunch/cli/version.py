@@ -1,0 +1,63 @@
+"""`xlaunch version`: the client, the cluster, and the JobSet in it."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated
+
+import typer
+
+from xlaunch import __version__
+from xlaunch.cli.command import examples, session_of
+from xlaunch.cli.output import Result
+from xlaunch.cli.target import (
+    ClusterOption,
+    ContextOption,
+    KubeconfigOption,
+    LocationOption,
+    NamespaceOption,
+    OutputOption,
+    ProjectOption,
+    TargetOptions,
+    connect,
+)
+from xlaunch.cluster.versions import jobset_version, kubernetes_version
+from xlaunch.core.errors import NotFoundError
+
+UNREADABLE = "there, version not readable"
+
+
+@examples("""
+xlaunch version
+xlaunch version --client
+xlaunch version --cluster my-gke --project my-project -o json
+""")
+def command(
+    ctx: typer.Context,
+    client: Annotated[bool, typer.Option("--client", help="Ask no cluster.", show_default=False)] = False,
+    cluster: ClusterOption = "",
+    project: ProjectOption = "",
+    location: LocationOption = "",
+    context: ContextOption = "",
+    kubeconfig: KubeconfigOption = "",
+    namespace: NamespaceOption = "",
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
+) -> Result:
+    """Show the versions of xlaunch, of the cluster and of JobSet."""
+    session = session_of(ctx)
+    target = TargetOptions(cluster, project, location, context, kubeconfig, namespace)
+    parts = [f"xlaunch {__version__} (Python {platform.python_version()})"]
+    data: dict[str, object] = {"client": __version__, "python": platform.python_version()}
+    if client:
+        return Result("Version", data, parts)
+    try:
+        connection = connect(session, target)
+    except NotFoundError:
+        if target != TargetOptions():
+            raise
+        return Result("Version", data, [*parts, "No cluster is named, and there is no kubeconfig."])
+    server = kubernetes_version(connection.api)
+    jobset = jobset_version(connection.api)
+    parts.append(f"Kubernetes {server} ({connection.where})")
+    parts.append(f"JobSet {'not installed' if jobset is None else jobset or UNREADABLE}")
+    return Result("Version", {**data, "where": connection.where, "kubernetes": server, "jobset": jobset}, parts)

@@ -1,0 +1,58 @@
+"""Which Kubernetes and which JobSet a cluster runs, as far as the caller may read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from xlaunch.cluster.api import Api, ApiError
+
+Object = Mapping[str, Any]
+
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobsets.jobset.x-k8s.io"
+# Where JobSet's manifests and its Helm chart install the controller (v0.12 config/default, charts/jobset)
+DEPLOYMENTS = "/apis/apps/v1/namespaces/jobset-system/deployments"
+# registry.k8s.io/jobset/jobset:v0.12.0, or a mirror of it
+IMAGE = re.compile(r"(?:^|/)jobset(?:-controller)?:(v?\d[^@]*)")
+VERSION_LABELS = ("app.kubernetes.io/version", "xlaunch.dev/jobset-version")
+
+
+def kubernetes_version(api: Api) -> str:
+    """The server's gitVersion ("v1.35.4-gke.100"); NetworkError within 10 seconds where it can't be reached."""
+    return str(api.request("GET", "/version", timeout=10.0).body.get("gitVersion", "unknown"))
+
+
+def jobset_version(api: Api) -> str | None:
+    """The controller's version from its image, else from labels of the CRD; "" where neither can be read.
+
+    None where the cluster has no JobSet.
+    """
+    image = next((found for each in _items(api, DEPLOYMENTS) if (found := _from_images(each))), "")
+    if image:
+        return image
+    crd = _get(api, CRD)
+    if crd is None:
+        return None if _get(api, "/apis/jobset.x-k8s.io") is None else ""
+    metadata = crd.get("metadata") or {}
+    marks = {**(metadata.get("annotations") or {}), **(metadata.get("labels") or {})}
+    return next((str(marks[key]) for key in VERSION_LABELS if key in marks), "")
+
+
+def _from_images(deployment: Object) -> str:
+    containers = deployment["spec"]["template"]["spec"]["containers"]
+    found = (IMAGE.search(container.get("image", "")) for container in containers)
+    return next((match[1] for match in found if match), "")
+
+
+def _items(api: Api, path: str) -> list[Object]:
+    return list((_get(api, path) or {}).get("items") or ())
+
+
+def _get(api: Api, path: str) -> Object | None:
+    """The object, {} where it may not be read, None where it is not there."""
+    try:
+        found: Object = api.request("GET", path, timeout=10.0).body
+    except ApiError as error:
+        return None if error.status == 404 else {}
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from xlaunch.core.follow import Cursor, Reader, Target
 from xlaunch.core.narration import Narration
@@ -60,13 +61,13 @@ class LogNews:
             self._once(f"The kubelet says: {text.decode(errors='replace').strip()}")
         reader.foreign.clear()
 
-    def beginning(self, target: Target, stamp: bytes, started: str) -> None:
-        """The first line that is served, if it is much younger than the container."""
+    def beginning(self, target: Target, stamp: bytes, started: str, opened: datetime) -> None:
+        """The first line that was there when the log was `opened`, if it is much younger than the container."""
         first, begun = parse(stamp.decode()), parse(started)
-        if first and begun and (first - begun).total_seconds() >= LATE_SECONDS:
+        if first and begun and first < opened and (first - begun).total_seconds() >= LATE_SECONDS:
             self._once(
-                f"The log begins at {stamp.decode()}, {words(first - begun)} after {target.container} started; a kubelet "
-                f"keeps about the newest 10 MiB, and what was before cannot be read here{self._query(target)}"
+                f"The log begins at {stamp.decode()}, {words(first - begun)} after {target.container} started; a "
+                f"kubelet keeps about the newest 10 MiB, and if there was more, it cannot be read here{self._query(target)}"
             )
 
     def moved(self, cursor: Cursor, target: Target, status: Container | None, jobset_restarts: int) -> None:

@@ -1,0 +1,156 @@
+"""`xlaunch status`: the ledger of a workload, once or as it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from xlaunch.cli.command import examples, session_of
+from xlaunch.cli.following import FAILED, resumable
+from xlaunch.cli.output import Result, dump, text_of
+from xlaunch.cli.session import Session
+from xlaunch.cli.status_view import change_line, parts
+from xlaunch.cli.target import (
+    ClusterOption,
+    ContextOption,
+    KubeconfigOption,
+    LocationOption,
+    NamespaceOption,
+    ProjectOption,
+    TargetOptions,
+    connect,
+)
+from xlaunch.cluster import jobsets
+from xlaunch.cluster.connect import Connection
+from xlaunch.cluster.observe import Observation, observe
+from xlaunch.cluster.retry import is_passing, persist
+from xlaunch.cluster.watch import PATIENCE
+from xlaunch.core.ledger import Ledger, ledger
+from xlaunch.core.ledger_data import as_data
+from xlaunch.core.workload import Phase
+
+# Seconds between two looks, and how many times the cost of a look it is at least
+EVERY, IDLE_FACTOR = 2.0, 5.0
+ENTER_SCREEN, LEAVE_SCREEN, CLEAR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[H\x1b[J"
+
+
+@examples("""
+xlaunch status elastic-qwen3
+xlaunch status elastic-qwen3 --watch
+xlaunch status elastic-qwen3 -o json | jq '.slices[] | select(.missing > 0)'
+""")
+def command(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workload; any JobSet, whoever made it.")],
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it again as it changes, until it ends.")] = False,
+    exit_with: Annotated[bool, typer.Option("--exit-code", help="Exit 10 when the workload has failed.")] = False,
+    cluster: ClusterOption = "",
+    project: ProjectOption = "",
+    location: LocationOption = "",
+    context: ContextOption = "",
+    kubeconfig: KubeconfigOption = "",
+    namespace: NamespaceOption = "",
+    output: Annotated[str, typer.Option("--output", "-o", help="Print the result as json or yaml.")] = "",  # noqa: ARG001
+) -> Result | int:
+    """Show phase, restarts and the ledger of each slice.
+
+    Counted from pods first, since Jobs may be stale while a slice is partly lost. LOST: pods lost since the slice's
+    Job was made. IN PLACE: container restarts of its living pods. BUDGET LEFT: how many more pods it may lose before
+    its Job fails. NEXT WAIT: how long Kubernetes takes to replace the missing hosts or, where none is missing, how
+    long the next loss would take; at most, because its memory of losses is lost with the controller-manager.
+    """
+    session = session_of(ctx)
+    connection = connect(session, TargetOptions(cluster, project, location, context, kubeconfig, namespace))
+    if watch:
+        return watch_status(session, connection, name, exit_with=exit_with)
+    seen, counted = look(session, connection, name)
+    return _result(connection, seen, counted, exit_with=exit_with)
+
+
+def look(session: Session, connection: Connection, name: str) -> tuple[Observation, Ledger]:
+    """One look at a workload; NotFoundError where there is none."""
+    seen = observe(connection, name)
+    return seen, ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now())
+
+
+def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:
+    """Shows the ledger whenever it changes, until the workload ends; returns the exit code.
+
+    On a terminal one screen is drawn anew; elsewhere each change is a line, or a document with `-o`.
+    """
+    clock = session.clock
+    before: object = None
+    again = jobsets.command(f"xlaunch status {name} --watch", connection.flags)
+    with resumable(session, f"Stopped watching; {name} goes on", again), _screen(session) as draw:
+        while True:
+            began = clock.monotonic()
+            seen, counted = persist(
+                lambda: look(session, connection, name),
+                clock=clock,
+                timeout=PATIENCE,
+                notice=session.notice,
+                is_worth=is_passing,
+            )
+            result = _result(connection, seen, counted, exit_with=exit_with)
+            if draw:
+                draw(result)
+            elif (now := _state(counted)) != before:
+                before = now
+                session.stdout.write(_told(session, result, counted))
+                session.stdout.flush()
+            if counted.workload.phase.ended:
+                break
+            clock.sleep(max(EVERY, IDLE_FACTOR * (clock.monotonic() - began)))
+    if draw:
+        session.stdout.write(_text(result))
+    return result.exit_code
+
+
+def _result(connection: Connection, seen: Observation, counted: Ledger, *, exit_with: bool) -> Result:
+    workload = counted.workload
+    return Result(
+        "Status",
+        {**as_data(counted), "forbidden": list(seen.forbidden)},
+        parts(counted, seen.forbidden),
+        name=workload.name,
+        namespace=workload.namespace or connection.api.namespace,
+        exit_code=FAILED if exit_with and workload.phase is Phase.FAILED else 0,
+    )
+
+
+@contextmanager
+def _screen(session: Session) -> Iterator[Callable[[Result], None] | None]:
+    """What draws a result on the terminal's second screen; None where stdout is none, or `-o` was given."""
+    if session.output or not session.color(session.stdout):
+        yield None
+        return
+
+    def draw(result: Result) -> None:
+        session.stdout.write(CLEAR + _text(result))
+        session.stdout.flush()
+
+    session.stdout.write(ENTER_SCREEN)
+    try:
+        yield draw
+    finally:
+        session.stdout.write(LEAVE_SCREEN)
+        session.stdout.flush()
+
+
+def _text(result: Result) -> str:
+    return "".join(map(text_of, result.parts))
+
+
+def _told(session: Session, result: Result, counted: Ledger) -> str:
+    if session.output:
+        return ("---\n" if session.output == "yaml" else "") + dump(result.body(), session.output)
+    return change_line(counted, session.clock.now().strftime("%H:%M:%SZ")) + "\n"
+
+
+def _state(counted: Ledger) -> object:
+    """What is compared to find a change: all but the waits, which run down by themselves."""
+    data = as_data(counted)
+    return {**data, "slices": [{**each, "nextReplacementSeconds": None} for each in data["slices"]]}

@@ -1,0 +1,111 @@
+"""States that Kubernetes and JobSet neither leave by themselves nor report, each with the command that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from xlaunch.core import pods as podlib
+from xlaunch.core.timestamps import seconds_since, words
+from xlaunch.core.workload import Workload, is_true
+
+Object = Mapping[str, Any]
+
+EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+# A pod is gone a moment after its deletionTimestamp, which includes the grace period
+OVERDUE_SECONDS = 30.0
+# JobSet writes a first status within a second or two
+NO_STATUS_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """`reason` is a word for programs, `message` a sentence, `next` the command that helps ("" where there is none)."""
+
+    reason: str
+    message: str
+    next: str
+
+
+def alarms(
+    workload: Workload, jobset: Object, jobs: Sequence[Object], pods: Sequence[Object], now: datetime
+) -> tuple[Alarm, ...]:
+    """All that calls for a person; nothing of it once the workload has ended."""
+    if workload.phase.ended or workload.suspended:
+        return ()
+    found = [*_no_status(workload, jobset, now), *_succeeded_workers(workload, jobs, pods)]
+    found += _dead_nodes(workload, jobs, pods, now)
+    found += _failed_leaders(workload, pods)
+    return tuple(found)
+
+
+def _no_status(workload: Workload, jobset: Object, now: datetime) -> Iterable[Alarm]:
+    """JobSet up to 0.10 accepts a name from which no Job can be made, and then tries for ever without a word."""
+    age = (now - workload.created).total_seconds() if workload.created else 0.0
+    if not jobset.get("status") and age > NO_STATUS_SECONDS:
+        yield Alarm(
+            "NoStatus",
+            f"The JobSet controller has said nothing of {workload.name} in {words(age)}: it does not run, or can't "
+            "create its Jobs (up to JobSet 0.10, because of a long name)",
+            "kubectl logs -n jobset-system deployment/jobset-controller-manager",
+        )
+
+
+def _succeeded_workers(workload: Workload, jobs: Sequence[Object], pods: Sequence[Object]) -> Iterable[Alarm]:
+    """A worker that exits 0 on SIGTERM counts as done: its index is never replaced, and no event says so."""
+    if workload.head is None:
+        return  # workers without a head are meant to succeed
+    roles = {role.name for role in workload.workers}
+    succeeded = {_job_of(workload, pod) for pod in pods if podlib.phase(pod) == "Succeeded" and _role(pod) in roles}
+    for job in jobs:
+        status = job.get("status") or {}
+        if _role(job) in roles and (status.get("succeeded") or status.get("completedIndexes")):
+            succeeded.add(job["metadata"]["name"])
+    for name in sorted(succeeded):
+        yield Alarm(
+            "WorkerSucceeded",
+            f"A worker of {name} has exited with code 0: Kubernetes counts that host as done and never replaces it",
+            f"kubectl delete job {name} -n {workload.namespace}",
+        )
+
+
+def _dead_nodes(workload: Workload, jobs: Sequence[Object], pods: Sequence[Object], now: datetime) -> Iterable[Alarm]:
+    """A Job that must end waits for pods whose node does not answer; JobSet waits for the Job."""
+    ending = {
+        job["metadata"]["name"]
+        for job in jobs
+        if is_true(job.get("status") or {}, "FailureTarget") and not is_true(job.get("status") or {}, "Failed")
+    }
+    for pod in pods:
+        overdue = seconds_since(pod["metadata"].get("deletionTimestamp"), now)
+        if _job_of(workload, pod) in ending and overdue > OVERDUE_SECONDS:
+            name, node = pod["metadata"]["name"], (pod.get("spec") or {}).get("nodeName", "")
+            yield Alarm(
+                "StuckOnDeadNode",
+                f"Pod {name} should be gone since {words(overdue)}; node {node} seems dead, and JobSet waits for it",
+                f"kubectl delete pod {name} -n {workload.namespace} --force --grace-period=0",
+            )
+
+
+def _failed_leaders(workload: Workload, pods: Sequence[Object]) -> Iterable[Alarm]:
+    """jobset#1276, in v0.12.0: beside a Failed pod of index 0 no follower of its slice is let in."""
+    roles = {role.name for role in workload.workers}
+    for pod in pods:
+        leads = podlib.completion_index(pod) == 0 and _role(pod) in roles
+        if leads and podlib.phase(pod) == "Failed" and podlib.label(pod, EXCLUSIVE_TOPOLOGY):
+            name = pod["metadata"]["name"]
+            yield Alarm(
+                "FailedLeader",
+                f"Pod {name}, the first host of its slice, has failed; while it is there, JobSet 0.12 lets no other in",
+                f"kubectl delete pod {name} -n {workload.namespace}",
+            )
+
+
+def _role(item: Object) -> str:
+    return podlib.label(item, podlib.REPLICATED_JOB)
+
+
+def _job_of(workload: Workload, pod: Object) -> str:
+    return f"{workload.name}-{_role(pod)}-{podlib.label(pod, podlib.JOB_INDEX)}"

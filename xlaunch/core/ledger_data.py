@@ -1,0 +1,94 @@
+"""The ledger as the object that programs read (docs/schema/status.json), and as one line of counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xlaunch.core.ledger import Head, Ledger, Slice
+from xlaunch.core.pods import Container, Exit
+
+
+def as_data(ledger: Ledger) -> dict[str, Any]:
+    """Fields are only ever added; what is not known is null."""
+    workload = ledger.workload
+    return {
+        "phase": str(workload.phase),
+        "reason": workload.reason,
+        "message": workload.message,
+        "queue": workload.queue or None,
+        "owner": workload.owner or None,
+        "created": workload.created.isoformat() if workload.created else None,
+        "finished": workload.finished.isoformat() if workload.finished else None,
+        "jobset": {
+            "uid": workload.uid,
+            "restarts": workload.restarts,
+            "restartsTowardMax": workload.restarts_toward_max,
+            "maxRestarts": workload.max_restarts,
+        },
+        "head": _head(ledger.head) if ledger.head else None,
+        "slices": [_slice(each) for each in ledger.slices],
+        "alarms": [{"reason": each.reason, "message": each.message, "next": each.next} for each in ledger.alarms],
+    }
+
+
+def restart_counters(ledger: Ledger) -> str:
+    """All counters in one line, slices only where they lost something."""
+    workload = ledger.workload
+    parts = [f"JobSet {workload.restarts} of {workload.max_restarts}"]
+    parts += [f"{each.name} {_count(each)}" for each in (ledger.head.containers if ledger.head else ())]
+    parts += [
+        f"slice {each.index}: {each.lost} pods lost, {each.in_place_restarts} in place"
+        for each in ledger.slices
+        if each.lost or each.in_place_restarts
+    ]
+    return f"Restarts: {'; '.join(parts)}"
+
+
+def _count(container: Container) -> str:
+    why = f" (last: {container.last_exit})" if container.last_exit else ""
+    return f"{container.restarts}{why}"
+
+
+def _head(head: Head) -> dict[str, Any]:
+    return {
+        "pod": head.pod,
+        "uid": head.uid,
+        "phase": head.phase,
+        "node": head.node or None,
+        "containers": [_container(each) for each in head.containers],
+    }
+
+
+def _container(container: Container) -> dict[str, Any]:
+    return {
+        "name": container.name,
+        "sidecar": container.sidecar,
+        "state": container.state,
+        "reason": container.reason or None,
+        "ready": container.ready,
+        "restartCount": container.restarts,
+        "exit": _exit(container.exit),
+        "lastExit": _exit(container.last_exit),
+    }
+
+
+def _exit(exit: Exit | None) -> dict[str, Any] | None:  # noqa: A002
+    if exit is None:
+        return None
+    return {"code": exit.code, "signal": exit.signal or None, "reason": exit.reason, "finished": exit.finished or None}
+
+
+def _slice(each: Slice) -> dict[str, Any]:
+    return {
+        "replicatedJob": each.role,
+        "index": each.index,
+        "hosts": each.hosts,
+        "ready": each.ready,
+        "missing": each.missing,
+        "lost": each.lost,
+        "lostSince": each.lost_since.isoformat() if each.lost_since else None,
+        "inPlaceRestarts": each.in_place_restarts,
+        "jobRestarts": each.job_restarts,
+        "budgetLeft": each.budget_left,
+        "nextReplacementSeconds": each.next_replacement_seconds,
+    }

@@ -44,6 +44,10 @@ def _run(args: list[str], session: Session) -> int:
         output.check_format(session.output)
         program = app()
         if "_XLAUNCH_COMPLETE" in session.env:
+            from typer._completion_classes import completion_init
+
+            # typer registers its shells only for programs that install their completion by a flag of their own
+            completion_init()
             program.main(args, prog_name="xlaunch")
         # Not main(): that turns a closed pipe into exit 1
         with program.make_context("xlaunch", args, obj=session) as context:

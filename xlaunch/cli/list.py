@@ -33,7 +33,7 @@ StatusOption = Annotated[
         "--status",
         "--filter-by-status",
         metavar="WORDS",
-        help="Only these, several with commas: a phase (Running, Failed ...) or one of xpk's words (FINISHED, QUEUED ...).",
+        help="Only these, with commas: a phase (Running, Failed ...) or a word of xpk's (FINISHED, QUEUED ...).",
         show_default=False,
     ),
 ]

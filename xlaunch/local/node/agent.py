@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xlaunch.local.controllers.informer import Change, Informer
 from xlaunch.local.controllers.objects import node_of, uid_of
@@ -49,6 +48,8 @@ class Agent:
         try:
             await asyncio.gather(self._nodes.run(), self._pods.run(), self._heartbeat())
         finally:
+            for turn in self._turns.values():
+                turn.cancel()
             await asyncio.gather(*(self._lose(each) for each in list(self._runners.values())))
 
     def runner(self, namespace: str, name: str) -> PodRunner:
@@ -66,8 +67,12 @@ class Agent:
         wanted = kind != "DELETED" and not nodes.is_lost(node)
         if name in self._specs and wanted != self._wanted.get(name, False):
             self._wanted[name] = wanted
-            turn = self._come_up(name) if wanted else self._go_down(name)
-            self._turns[name] = asyncio.ensure_future(_after(self._turns.get(name), turn))
+            self._turns[name] = asyncio.ensure_future(self._turn(name, wanted, self._turns.get(name)))
+
+    async def _turn(self, name: str, up: bool, before: asyncio.Task[None] | None) -> None:
+        if before:
+            await asyncio.wait([before])
+        await (self._come_up(name) if up else self._go_down(name))
 
     async def _come_up(self, name: str) -> None:
         self._alive.add(name)
@@ -155,9 +160,3 @@ class Agent:
         address = nodes.pod_address(self._machine.site.subnet, self._addresses_given)
         self._addresses_given += 1
         return address
-
-
-async def _after(before: asyncio.Task[None] | None, turn: Coroutine[Any, Any, None]) -> None:
-    if before:
-        await asyncio.wait([before])
-    await turn

@@ -1,0 +1,310 @@
+"""Raw requests and streams over the official client, against a real server on the loopback."""
+
+import gc
+import socket
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fakes.server import CUT, Answer, Server
+
+from xlaunch.cluster import kubeapi
+from xlaunch.cluster.api import APPLY, MERGE, ApiError
+from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
+from xlaunch.core.errors import NetworkError
+
+
+def api_to(server, token="t", **options):
+    """An api whose every login has the next token: t1, t2 ..."""
+    logins = []
+
+    def login():
+        logins.append(1)
+        configuration = new_configuration()
+        configuration.host = server.url
+        configuration.api_key["BearerToken"] = f"Bearer {token}{len(logins)}"
+        return Login(configuration, **options)
+
+    api = KubeApi(login)
+    api.logins = logins
+    return api
+
+
+def test_a_request_arrives_as_it_was_meant():
+    with Server(lambda request: {"ok": True}) as server:
+        reply = KubeApi.from_url(server.url + "/secret/").request(
+            "PATCH", "/api/v1/things/x", query=[("a", "1 2"), ("b", "ü&=")], body={"x": [1]}, content_type=MERGE
+        )
+    asked = server.requests[0]
+    assert (asked.method, asked.path) == ("PATCH", "/secret/api/v1/things/x")
+    assert asked.query == {"a": "1 2", "b": "ü&="}
+    assert asked.json == {"x": [1]}
+    assert asked.headers["Content-Type"] == MERGE
+    assert asked.headers["Accept"] == "application/json"
+    assert asked.headers["User-Agent"].startswith("xlaunch/")
+    assert (reply.status, reply.body, reply.warnings) == (200, {"ok": True}, ())
+
+
+@pytest.mark.parametrize(
+    "content_type", [APPLY, "application/json-patch+json", "application/strategic-merge-patch+json"]
+)
+def test_every_kind_of_patch_keeps_its_content_type(content_type):
+    body = [{"op": "add"}] if "json-patch" in content_type else {"a": None}
+    with Server(lambda request: {}) as server:
+        KubeApi.from_url(server.url).request("PATCH", "/x", body=body, content_type=content_type)
+    assert (server.requests[0].headers["Content-Type"], server.requests[0].json) == (content_type, body)
+
+
+def test_a_query_may_be_a_mapping():
+    with Server(lambda request: {}) as server:
+        KubeApi.from_url(server.url).request("GET", "/x", query={"a": "1"})
+    assert server.requests[0].query == {"a": "1"}
+
+
+def test_warnings_are_read():
+    headers = [("Warning", '299 - "first, \\"quoted\\""'), ("Warning", '299 - "second"')]
+    with Server(lambda request: Answer(body={}, headers=headers)) as server:
+        reply = KubeApi.from_url(server.url).request("POST", "/x", body={})
+    assert reply.warnings == ('first, "quoted"', "second")
+
+
+def test_a_body_that_is_no_json_comes_as_bytes():
+    with Server(lambda request: Answer(body=b"\xff\n", content_type="text/plain")) as server:
+        assert KubeApi.from_url(server.url).request("GET", "/x").body == b"\xff\n"
+
+
+def test_a_refusal_has_the_servers_words():
+    status = {
+        "kind": "Status",
+        "message": 'jobsets.jobset.x-k8s.io "x" is forbidden',
+        "reason": "Forbidden",
+        "details": {"name": "x", "retryAfterSeconds": 3},
+    }
+    with Server(lambda request: Answer(403, status)) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("GET", "/x")
+    error = caught.value
+    assert (error.status, error.reason, error.code) == (403, "Forbidden", 4)
+    assert error.message == status["message"]
+    assert error.details["name"] == "x"
+    assert error.retry_after == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason", "message"),
+    [
+        (502, b"<html>bad\n gateway</html>", "BadGateway", "The server answered 502: <html>bad gateway</html>"),
+        (404, b"404 page not found\n", "NotFound", "The server answered 404: 404 page not found"),
+        (302, b"", "HTTP302", "The server answered 302"),
+        (500, b'"text"', "InternalError", 'The server answered 500: "text"'),
+        (418, b"{}", "HTTP418", "The server answered 418: {}"),
+    ],
+)
+def test_an_error_without_a_status_object_is_told_too(status, body, reason, message):
+    answer = Answer(status, body, content_type="text/html")
+    with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("GET", "/x")
+    assert (caught.value.reason, caught.value.message) == (reason, message)
+
+
+def test_retry_after_of_a_header():
+    answer = Answer(429, b"", headers=[("Retry-After", "7")])
+    with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("GET", "/x")
+    assert caught.value.retry_after == 7
+
+
+def only(token):
+    """A server that lets in this token alone."""
+    return lambda request: {} if request.headers.get("authorization") == f"Bearer {token}" else Answer(401, {})
+
+
+def test_after_a_401_it_logs_in_again_and_asks_once_more():
+    with Server(only("t2")) as server:
+        api = api_to(server)
+        assert api.request("POST", "/x", body={"a": 1}).status == 200
+    assert [request.json for request in server.requests] == [{"a": 1}] * 2
+    assert len(api.logins) == 2
+
+
+def test_a_401_for_ever_is_raised_after_one_more_login():
+    with Server(only("never")) as server:
+        api = api_to(server)
+        with pytest.raises(ApiError) as caught:
+            api.request("GET", "/x")
+    assert caught.value.status == 401
+    assert len(api.logins) == 2
+
+
+def test_a_stream_logs_in_again_too():
+    with Server(
+        lambda request: Answer(chunks=[b"ab"]) if "t2" in request.headers["authorization"] else Answer(401, {})
+    ) as s:
+        with api_to(s).stream("/x") as body:
+            assert body.read() == b"ab"
+
+
+def test_credentials_are_renewed_before_they_expire():
+    with Server(lambda request: {}) as server:
+        api = api_to(server, expires=datetime.now(UTC) + timedelta(seconds=10))
+        api.request("GET", "/x")
+    assert server.requests[0].headers["authorization"] == "Bearer t2"
+
+
+def test_credentials_that_last_are_kept():
+    with Server(lambda request: {}) as server:
+        api = api_to(server, expires=datetime.now(UTC) + timedelta(hours=1))
+        api.request("GET", "/x")
+        api.request("GET", "/x")
+    assert len(api.logins) == 1
+
+
+def test_threads_that_see_the_same_401_log_in_once():
+    together = threading.Barrier(4)
+
+    def answer(request):
+        if request.headers["authorization"] == "Bearer t1":
+            together.wait(5)
+            return Answer(401, {})
+        return {}
+
+    with Server(answer) as server:
+        api = api_to(server)
+        threads = [threading.Thread(target=api.request, args=("GET", "/x")) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+    assert len(api.logins) == 2
+
+
+def read_all(body):
+    return b"".join(iter(body.read, b""))
+
+
+def test_a_stream_gives_bytes_as_they_come():
+    go_on = threading.Event()
+    with Server(lambda request: Answer(chunks=[b"one\n", go_on, b"\xfftwo"])) as server:
+        with KubeApi.from_url(server.url).stream("/log", query={"follow": "true"}) as body:
+            assert body.read() == b"one\n"
+            go_on.set()
+            assert read_all(body) == b"\xfftwo"
+    assert server.requests[0].query == {"follow": "true"}
+
+
+def test_a_stream_in_one_piece_is_read_whole():
+    data = bytes(range(256)) * 1000
+    with Server(lambda request: Answer(body=data, content_type="text/plain")) as server:
+        with KubeApi.from_url(server.url).stream("/log") as body:
+            assert read_all(body) == data
+
+
+def test_a_cut_is_told_from_the_end():
+    with Server(lambda request: Answer(chunks=[b"one\n", CUT])) as server:
+        with KubeApi.from_url(server.url).stream("/log") as body:
+            assert body.read() == b"one\n"
+            with pytest.raises(NetworkError) as caught:
+                body.read()
+    assert caught.value.reason == "StreamCut"
+
+
+def test_an_end_short_of_the_content_length_is_a_cut():
+    answer = Answer(body=Short(b"abc"), headers=[("Connection", "close")])
+    with Server(lambda request: answer) as server:
+        with KubeApi.from_url(server.url).stream("/log") as body, pytest.raises(NetworkError) as caught:
+            read_all(body)
+    assert caught.value.reason == "StreamCut"
+
+
+class Short(bytes):
+    """Claims to be longer than it is."""
+
+    def __len__(self):
+        return 10
+
+
+def test_a_stall_is_told():
+    never = threading.Event()
+    with Server(lambda request: Answer(chunks=[b"one\n", never])) as server:
+        with KubeApi.from_url(server.url).stream("/log", idle_timeout=0.2) as body:
+            assert body.read() == b"one\n"
+            begun = time.monotonic()
+            with pytest.raises(NetworkError) as caught:
+                body.read()
+        never.set()
+    assert caught.value.reason == "StreamStalled"
+    assert time.monotonic() - begun < 2
+
+
+def test_a_refused_stream_is_an_api_error():
+    with Server(lambda request: Answer(400, {"message": "container is waiting", "reason": "BadRequest"})) as server:
+        with pytest.raises(ApiError, match="container is waiting"), KubeApi.from_url(server.url).stream("/log"):
+            pass
+
+
+def test_nobody_listens():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(NetworkError) as caught:
+            KubeApi.from_url(url).request("GET", "/x")
+    assert caught.value.message == f"Cannot reach the API server at {url}"
+    assert "refused" in caught.value.why
+    assert "0x" not in caught.value.why
+    assert caught.value.next
+
+
+def test_an_endpoint_that_swallows_packets_is_given_up_in_time(monkeypatch):
+    assert kubeapi.CONNECT_TIMEOUT <= 5
+    monkeypatch.setattr(kubeapi, "CONNECT_TIMEOUT", 0.3)
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        fill = [socket.socket() for _ in range(3)]
+        for each in fill:
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+        begun = time.monotonic()
+        with pytest.raises(NetworkError, match="Cannot reach"):
+            KubeApi.from_url(f"http://127.0.0.1:{full.getsockname()[1]}").request("GET", "/x")
+        assert time.monotonic() - begun < 2
+        for each in fill:
+            each.close()
+
+
+def test_a_server_that_never_answers_is_given_up():
+    never = threading.Event()
+    with Server(lambda request: never.wait(5) or {}) as server:
+        with pytest.raises(NetworkError, match="Cannot reach"):
+            KubeApi.from_url(server.url).request("GET", "/x", timeout=0.2)
+        never.set()
+
+
+def test_a_name_that_does_not_exist():
+    with pytest.raises(NetworkError) as caught:
+        KubeApi.from_url("http://no-such-host.invalid").request("GET", "/x")
+    assert "resolve" in caught.value.why.lower() or "name" in caught.value.why.lower()
+
+
+def test_the_next_step_comes_from_whoever_knows_the_alternatives():
+    configuration = new_configuration()
+    configuration.host = "http://127.0.0.1:1"
+    api = KubeApi(lambda: Login(configuration), alternatives=lambda: "go elsewhere")
+    with pytest.raises(NetworkError) as caught:
+        api.request("GET", "/x")
+    assert caught.value.next == "go elsewhere"
+
+
+def test_a_request_is_not_repeated_behind_our_back():
+    """A POST that got no answer may have worked: whether to send it again is for submit to decide."""
+    with Server(lambda request: Answer(chunks=[CUT])) as server:
+        with pytest.raises(NetworkError):
+            KubeApi.from_url(server.url).request("POST", "/x", body={})
+    assert len(server.requests) == 1
+
+
+def test_big_answers_are_parsed_with_the_collector_off_and_on_again(monkeypatch):
+    monkeypatch.setattr(kubeapi, "BIG_BODY", 10)
+    with Server(lambda request: {"items": list(range(100))}) as server:
+        assert len(KubeApi.from_url(server.url).request("GET", "/x").body["items"]) == 100
+    assert gc.isenabled()

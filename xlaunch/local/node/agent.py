@@ -115,6 +115,8 @@ class Agent:
 
     async def _lose(self, runner: PodRunner) -> None:
         """Ends a pod's runner and its processes without a word to the API server."""
+        if self._runners.get(runner.uid) is not runner:
+            return  # it has finished by itself meanwhile
         task = self._tasks.pop(runner.uid)
         del self._runners[runner.uid]
         task.cancel()

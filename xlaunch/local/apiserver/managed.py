@@ -60,6 +60,8 @@ def fields_of(value: Any, node: Node) -> Fields:
             continue
         if name == "f:metadata":
             each = {key: part for key, part in each.items() if key not in _SYSTEM}
+            if not each:
+                continue
         found |= {(name, *path) for path in _leaves(each, inner)}
     return frozenset(found)
 

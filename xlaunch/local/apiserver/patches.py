@@ -79,6 +79,8 @@ def _at(document: Any, path: list[str]) -> Any:
 def _changed(document: Any, path: list[str], leaf: Any) -> Any:
     """A copy of a document in which `leaf` (a function of the last container and the last part) was applied."""
     part, *rest = path
+    if not isinstance(document, (dict, list)):
+        raise TypeError(f"{part!r} is not below an object or a list")
     copy = document.copy()
     if not rest:
         leaf(copy, part)

@@ -1,0 +1,180 @@
+"""Merge patch, JSON patch and strategic merge."""
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlaunch.local.apiserver.patches import json_patch, merge, strategic
+from xlaunch.local.apiserver.schema import definition
+from xlaunch.local.kube import StatusError
+
+SCALAR = st.one_of(st.booleans(), st.integers(), st.text(max_size=3))
+JSON = st.recursive(
+    SCALAR,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=12,
+)
+DOCUMENT = st.dictionaries(st.text(max_size=3), JSON, max_size=4)
+
+
+def difference(old, new):
+    """The merge patch that makes `new` of `old`."""
+    patch = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        if key not in old or old[key] != value or type(old[key]) is not type(value):
+            both = isinstance(value, dict) and isinstance(old.get(key), dict)
+            patch[key] = difference(old[key], value) if both else value
+    return patch
+
+
+@given(DOCUMENT, DOCUMENT)
+def test_a_merge_patch_reaches_any_document_and_changes_no_argument(old, new):
+    before = copy.deepcopy(old)
+    assert merge(old, difference(old, new)) == new
+    assert old == before
+
+
+# The test cases of RFC 7386, appendix A
+@pytest.mark.parametrize(
+    ("document", "patch", "result"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        (["a", "b"], ["c", "d"], ["c", "d"]),
+        ({"a": "b"}, ["c"], ["c"]),
+        ({"a": "foo"}, "bar", "bar"),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_merge(document, patch, result):
+    assert merge(document, patch) == result
+
+
+@pytest.mark.parametrize(
+    ("document", "operations", "result"),
+    [
+        ({}, [{"op": "add", "path": "/a", "value": 1}], {"a": 1}),
+        ({"a": [1, 3]}, [{"op": "add", "path": "/a/1", "value": 2}], {"a": [1, 2, 3]}),
+        ({"a": [1]}, [{"op": "add", "path": "/a/-", "value": 2}], {"a": [1, 2]}),
+        ({"a": {"b/c~d": 1}}, [{"op": "remove", "path": "/a/b~1c~0d"}], {"a": {}}),
+        ({"a": [1, 2]}, [{"op": "replace", "path": "/a/0", "value": 9}], {"a": [9, 2]}),
+        ({"a": 1}, [{"op": "move", "from": "/a", "path": "/b"}], {"b": 1}),
+        ({"a": 1}, [{"op": "copy", "from": "/a", "path": "/b"}], {"a": 1, "b": 1}),
+        ({"a": 1}, [{"op": "test", "path": "/a", "value": 1}, {"op": "remove", "path": "/a"}], {}),
+        ({"a": 1}, [{"op": "replace", "path": "", "value": {"b": 2}}], {"b": 2}),
+    ],
+)
+def test_json_patch(document, operations, result):
+    before = copy.deepcopy(document)
+    assert json_patch(document, operations) == result
+    assert document == before
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        [{"op": "remove", "path": "/none"}],
+        [{"op": "replace", "path": "/none", "value": 1}],
+        [{"op": "test", "path": "/a", "value": 2}],
+        [{"op": "add", "path": "/list/7", "value": 1}],
+        [{"op": "remove", "path": "/list/-1"}],
+        [{"op": "add", "path": "no-slash", "value": 1}],
+        [{"op": "bogus", "path": "/a"}],
+        [{"op": "add", "path": "/a/b", "value": 1}],
+        [{"path": "/a"}],
+    ],
+)
+def test_json_patch_refuses_what_does_not_fit(operations):
+    with pytest.raises(StatusError) as caught:
+        json_patch({"a": 1, "list": [1]}, operations)
+    assert (caught.value.code, caught.value.reason) == (422, "Invalid")
+
+
+@pytest.mark.parametrize("body", [{"op": "add"}, ["x"], None])
+def test_json_patch_that_is_no_list_of_operations(body):
+    with pytest.raises(StatusError) as caught:
+        json_patch({}, body)
+    assert caught.value.code == 400
+
+
+CONTAINERS = {
+    "spec": {"containers": [{"name": "a", "image": "1", "env": [{"name": "X", "value": "1"}]}, {"name": "b"}]}
+}
+
+
+def containers(*items, **more):
+    return {"spec": {"containers": list(items), **more}}
+
+
+A, B = CONTAINERS["spec"]["containers"]
+Y = {"name": "Y", "value": "2"}
+ORDER = {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}
+VOLUME = {"name": "v", "$retainKeys": ["name", "hostPath"], "hostPath": {"path": "/x"}}
+
+
+def spec(**parts):
+    return {"spec": parts}
+
+
+def meta(**parts):
+    return {"metadata": parts}
+
+
+@pytest.mark.parametrize(
+    ("document", "patch", "result"),
+    [
+        (CONTAINERS, containers({"name": "a", "env": [Y]}), containers({**A, "env": [*A["env"], Y]}, B)),
+        (CONTAINERS, containers({"name": "a", "image": "2"}), containers({**A, "image": "2"}, B)),
+        (CONTAINERS, containers({"name": "c"}), containers(A, B, {"name": "c"})),
+        (CONTAINERS, containers({"name": "a", "$patch": "delete"}), containers(B)),
+        (CONTAINERS, containers({"$patch": "replace"}, {"name": "c"}), containers({"name": "c"})),
+        (CONTAINERS, {"spec": {"$patch": "replace", "nodeName": "n"}}, spec(nodeName="n")),
+        (CONTAINERS, {"spec": {"$patch": "delete"}}, spec()),
+        (CONTAINERS, {"spec": None}, {}),
+        (CONTAINERS, containers({"name": "b", "image": "3"}, **ORDER), containers({"name": "b", "image": "3"}, A)),
+        (CONTAINERS, spec(**ORDER), containers(B, A)),
+        (spec(tolerations=[{"key": "a"}]), spec(tolerations=[{"key": "b"}]), spec(tolerations=[{"key": "b"}])),
+        (spec(volumes=[{"name": "v", "emptyDir": {}}]), spec(volumes=[VOLUME]),
+         spec(volumes=[{"name": "v", "hostPath": {"path": "/x"}}])),
+        (meta(finalizers=["a"]), meta(finalizers=["b", "a"]), meta(finalizers=["a", "b"])),
+        (meta(finalizers=["a", "b"]), meta(**{"$deleteFromPrimitiveList/finalizers": ["a"]}), meta(finalizers=["b"])),
+        (meta(labels={"a": "1"}), meta(labels={"a": None, "b": "2"}), meta(labels={"b": "2"})),
+    ],
+)  # fmt: skip
+def test_strategic_merge_of_a_pod(document, patch, result):
+    before = copy.deepcopy(document)
+    assert strategic(document, patch, definition("Pod")) == result
+    assert document == before
+
+
+def test_strategic_merge_of_services_by_port():
+    ports = {"spec": {"ports": [{"name": "a", "port": 80}]}}
+    merged = strategic(ports, {"spec": {"ports": [{"name": "b", "port": 81}]}}, definition("Service"))
+    assert [each["port"] for each in merged["spec"]["ports"]] == [80, 81]
+
+
+def test_an_item_without_its_key_is_refused():
+    with pytest.raises(StatusError, match="does not contain declared merge key: name"):
+        strategic(CONTAINERS, {"spec": {"containers": [{"image": "x"}]}}, definition("Pod"))
+
+
+@given(DOCUMENT, DOCUMENT)
+def test_without_a_schema_strategic_merge_is_a_merge_patch(old, new):
+    def plain(each):
+        if isinstance(each, dict):
+            return all(not key.startswith("$") and plain(value) for key, value in each.items())
+        return all(map(plain, each)) if isinstance(each, list) else True
+
+    if plain(old) and plain(new):
+        patch = difference(old, new)
+        assert strategic(old, patch) == merge(old, patch)

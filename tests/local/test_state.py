@@ -1,0 +1,212 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from xlaunch.core.errors import RefusedError, UsageError
+from xlaunch.local import procs, state
+from xlaunch.local.state import LocalCluster
+
+ME = {"pid": os.getpid(), "start": procs.start_of(os.getpid())}
+DEAD = {"pid": 2**22 + 1, "start": 1}
+
+
+@pytest.fixture
+def env(tmp_path):
+    return {"XDG_STATE_HOME": str(tmp_path)}
+
+
+def cluster(env, name="local", **fields):
+    directory = state.root(env) / name
+    directory.mkdir(parents=True)
+    body = {"id": f"id-of-{name}", "tpu_type": "v5litepod-16", "slices": 3, "heads": 1, "time_scale": 1.0}
+    return state.updated(LocalCluster(name=name, directory=str(directory), **{**body, **fields}))
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/xlaunch/clusters"),
+        ({"HOME": "/h"}, "/h/.local/state/xlaunch/clusters"),
+        ({"XDG_STATE_HOME": "", "HOME": "/h"}, "/h/.local/state/xlaunch/clusters"),
+    ],
+)
+def test_root(env, expected):
+    assert str(state.root(env)) == expected
+
+
+@pytest.mark.parametrize("name", ["local", "a", "ci-1", "x" * 32])
+def test_good_names(name):
+    assert state.check_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-a", "a-", "A", "x" * 33, "a b", ".hidden", "ü"])
+def test_bad_names(name):
+    with pytest.raises(UsageError):
+        state.check_name(name)
+
+
+def test_linux_only():
+    state.require_linux("linux")
+    with pytest.raises(RefusedError, match="runs on Linux only"):
+        state.require_linux("darwin")
+
+
+def test_records_come_back(env):
+    made = cluster(env, subnet=77, **ME)
+    assert state.read(made.path) == made
+    assert state.records(env) == [made]
+
+
+def test_records_of_dead_clusters_are_left_out(env):
+    cluster(env, **DEAD)
+    assert state.records(env) == []
+
+
+def test_a_directory_that_was_moved_knows_where_it_is(env):
+    made = cluster(env, **ME)
+    moved = made.path.rename(made.path.with_name("elsewhere"))
+    assert state.read(moved).path == moved
+
+
+def test_no_record(env, tmp_path):
+    assert state.directories(env) == []
+    assert state.read(tmp_path) is None
+    (tmp_path / "cluster.json").write_text("{ half")
+    assert state.read(tmp_path) is None
+
+
+def test_a_newer_format_is_refused(env):
+    made = cluster(env)
+    body = {**json.loads((made.path / "cluster.json").read_text()), "format": 2, "unheard_of": True}
+    (made.path / "cluster.json").write_text(json.dumps(body))
+    with pytest.raises(RefusedError, match="was started by a newer xlaunch") as error:
+        state.read(made.path)
+    assert error.value.code == 4
+    assert "format 2" in error.value.why
+
+
+def test_files_are_private_and_replaced_at_once(tmp_path):
+    path = tmp_path / "kubeconfig"
+    state.replace_file(path, "one")
+    state.replace_file(path, "two")
+    assert path.read_text() == "two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_left_by_a_killed_writer_is_no_obstacle(tmp_path):
+    (tmp_path / f".f.{os.getpid()}").write_text("half")
+    state.replace_file(tmp_path / "f", "whole")
+    assert (tmp_path / "f").read_text() == "whole"
+
+
+def test_free_subnet_avoids_the_others(env):
+    first = state.free_subnet(env)
+    cluster(env, subnet=first, **ME)
+    assert state.free_subnet(env) != first
+    for number in range(16, 255):
+        if number != first:
+            cluster(env, f"c{number}", subnet=number)
+    with pytest.raises(RefusedError, match="No loopback addresses are left"):
+        state.free_subnet(env)
+
+
+def test_free_subnet_avoids_what_others_listen_on(env, tmp_path, monkeypatch):
+    table = tmp_path / "tcp"
+    rows = [
+        f"{number}: 0100{number:02X}7F:7149 00000000:0000 0A 0" for number in range(16, 255) if number not in (40, 41)
+    ]
+    rows += ["a: 0100287F:7149 0100287F:8000 01 0", "b: 0100290A:0016 00000000:0000 0A 0"]
+    table.write_text("\n".join(["sl local_address rem_address st", *rows]) + "\n")
+    monkeypatch.setattr(state, "TCP_TABLE", table)
+    assert state.listening_subnets(table) == set(range(16, 255)) - {40, 41}
+    assert state.free_subnet(env) in (40, 41)
+    assert state.listening_subnets(tmp_path / "none") == set()
+
+
+def test_retire_frees_the_name(env):
+    made = cluster(env, **ME)
+    hidden = state.retire(made.path)
+    assert not made.path.exists()
+    assert state.read(hidden).name == "local"
+    assert state.records(env) == []
+    state.remove(hidden)
+    state.remove(hidden)
+    assert state.directories(env) == []
+    assert state.retire(made.path).name.startswith(".local.")
+
+
+def test_the_lock_is_held_by_one(env):
+    with state.lock(env):
+        again = subprocess.run(["flock", "-n", state.root(env) / ".lock", "true"], check=False)
+        assert again.returncode == 1
+    assert subprocess.run(["flock", "-n", state.root(env) / ".lock", "true"], check=False).returncode == 0
+
+
+@pytest.fixture
+def sleeper():
+    """Starts processes that only end by a signal, and ends them after the test."""
+    started = []
+
+    def start(**env):
+        started.append(subprocess.Popen(["sleep", "1000"], env={"PATH": os.environ["PATH"], **env}))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()
+        each.wait()
+
+
+def test_sweep_ends_what_dead_clusters_left_and_nothing_else(env, sleeper):
+    live = cluster(env, "live", **ME)
+    dead = cluster(env, "dead", **DEAD)
+    marked = sleeper(**{state.MARKER: dead.id})
+    recorded, other, reused = sleeper(), sleeper(**{state.MARKER: live.id}), sleeper()
+    state.remember_process(dead.path, recorded.pid)
+    with (dead.path / "processes").open("a") as file:
+        file.write(f"{reused.pid} 1\n{2**22 + 1} 5\nhalf")
+    assert state.sweep(env) == ["dead"]
+    assert [each.wait(20) for each in (marked, recorded)] == [-9, -9]
+    assert [each.poll() for each in (other, reused)] == [None, None]
+    assert [path.name for path in state.directories(env)] == ["live"]
+
+
+def test_sweep_removes_a_directory_that_never_got_a_record(env):
+    (state.root(env) / "begun").mkdir(parents=True)
+    assert state.sweep(env) == []
+    assert state.directories(env) == []
+
+
+def test_sweep_keeps_what_is_being_taken_down(env):
+    """Its guardian lives and is at work on it."""
+    hidden = state.retire(cluster(env, **ME).path)
+    assert state.sweep(env) == []
+    assert hidden.exists()
+
+
+def test_sweep_takes_what_was_left_in_the_middle_of_the_clean_up(env):
+    made = cluster(env, **DEAD)
+    hidden = state.retire(made.path)
+    assert state.sweep(env) == ["local"]
+    assert not hidden.exists()
+
+
+def test_processes_of_a_cluster_that_started_none(tmp_path):
+    assert state.container_processes(tmp_path) == []
+
+
+def test_not_running_names_the_line_to_type():
+    assert state.not_running("local").next == "xlaunch local up"
+    assert state.not_running("ci").next == "xlaunch local up --name ci"
+    assert state.not_running("ci").code == 3
+
+
+def test_importing_it_costs_no_server():
+    script = "import sys, xlaunch.local.state; print(sorted({'aiohttp', 'asyncio', 'kubernetes'} & set(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout == "[]\n"

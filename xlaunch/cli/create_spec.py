@@ -23,10 +23,12 @@ def spec_of(options: CreateOptions, rest: tuple[str, ...] | None, caller: Mappin
 
     Without --namespace it is `default`, which a submission replaces by its connection's.
     """
-    if options.restart_scope not in ("pod", "slice"):
-        raise UsageError(f"--restart-scope {options.restart_scope} is neither pod nor slice")
     if options.scratch not in ("emptyDir", "hostPath"):
-        raise UsageError(f"--scratch {options.scratch} is neither emptyDir nor hostPath")
+        raise UsageError(
+            f"--scratch {options.scratch} is neither emptyDir nor hostPath",
+            why="It says what /tmp of the pods is; Pathways' own files go to --pathways-gcs-location",
+            next="Leave it away for emptyDir",
+        )
     if options.headless:
         _check_headless(options, rest)
     command, args = ((), ()) if options.headless else _command(options, rest)
@@ -42,7 +44,7 @@ def spec_of(options: CreateOptions, rest: tuple[str, ...] | None, caller: Mappin
         elastic_slices=options.elastic_slices,
         max_slice_restarts=options.max_slice_restarts,
         max_restarts=options.max_restarts,
-        restart_scope=options.restart_scope,
+        restart_scope=_restart_scope(options),
         restart_exit_codes=exit_codes.parse(options.restart_on_exit_codes),
         headless=options.headless,
         container=options.docker_name,
@@ -110,8 +112,30 @@ def _command(options: CreateOptions, rest: tuple[str, ...] | None) -> tuple[tupl
     for word in rest or ():
         check_text("the command after --", word)
     if rest and not rest[0]:
-        raise UsageError("The command after -- begins with an empty word", why="It would be the program's name")
+        raise UsageError(
+            "The command after -- begins with an empty word",
+            why="Its first word is the program",
+            next="-- python3 train.py",
+        )
     return rest or (), ()
+
+
+def _restart_scope(options: CreateOptions) -> str:
+    if options.restart_scope == "auto" and options.dry_run:
+        return "pod"
+    if options.restart_scope == "auto":
+        raise UsageError(
+            "--restart-scope=auto does not exist yet",
+            why="Only under --dry-run, where it means pod, since no cluster is asked",
+            next="Use --restart-scope=pod, or slice where JobSet has its RestartJob gate on",
+        )
+    if options.restart_scope not in ("pod", "slice"):
+        raise UsageError(
+            f"--restart-scope {options.restart_scope} is neither pod nor slice",
+            why="It says what the loss of one host restarts: that host, or its whole slice",
+            next="Leave it away for pod",
+        )
+    return options.restart_scope
 
 
 def _check_headless(options: CreateOptions, rest: tuple[str, ...] | None) -> None:

@@ -34,7 +34,10 @@ class Submit:
     def of(cls, options: CreateOptions) -> Submit:
         """Raises UsageError for a value that is none."""
         if options.if_exists and options.if_exists not in IF_EXISTS:
-            raise UsageError(f"--if-exists {options.if_exists} is not one of {', '.join(IF_EXISTS)}")
+            raise UsageError(
+                f"--if-exists {options.if_exists} is not one of {', '.join(IF_EXISTS)}",
+                next="Leave it away to be told when the name is taken",
+            )
         target = TargetOptions(
             cluster=options.cluster,
             project=options.project,

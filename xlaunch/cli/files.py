@@ -12,9 +12,13 @@ def read(flag: str, path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{flag} {path} is not a text in UTF-8", why=f"Byte {error.start} is none") from error
+        raise UsageError(
+            f"{flag} {path} is not a text in UTF-8",
+            why=f"Byte {error.start} can't be read as one",
+            next="Convert it, for example with iconv",
+        ) from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{flag} {path} can't be read", why=_reason(error)) from error
+        raise UsageError(f"{flag} {path} can't be read", why=_reason(error), next="Name another file") from error
 
 
 def write(flag: str, path: str, text: str) -> None:

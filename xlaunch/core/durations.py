@@ -19,7 +19,9 @@ def parse_duration(flag: str, text: str) -> float:
     elif _DURATION.fullmatch(text):
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
     else:
-        raise UsageError(f"{flag} {text!r} is not a duration", why="Durations look like 90s, 5m or 1h30m")
+        raise UsageError(
+            f"{flag} {text!r} is not a duration", why="Durations look like 90s, 5m or 1h30m", next=f"{flag} 5m"
+        )
     if seconds > LONGEST:
-        raise UsageError(f"{flag} {text} is out of range", why="It may be a year at most")
+        raise UsageError(f"{flag} {text} is out of range", why="It may be a year at most", next="Give less")
     return seconds

@@ -24,6 +24,7 @@ def parse(text: str) -> tuple[int, ...]:
             raise UsageError(
                 f"--restart-on-exit-codes {text!r} is not a list of exit codes",
                 why="It takes codes from 1 to 255 and ranges of them, as in 1,3-5; 0 is success",
+                next="Give it as --restart-on-exit-codes=1,3-5",
             )
         codes.update(range(first, last + 1))
     return tuple(sorted(codes))

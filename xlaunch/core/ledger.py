@@ -142,7 +142,7 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
         ready=sum(map(podlib.is_ready, alive.values())) if seen.knows_pods else status.get("ready") or 0,
         missing=missing,
         lost=lost,
-        lost_since=min(moments, default=None) if missing else None,
+        lost_since=min(moments, default=_outage_since(seen.jobset)) if missing else None,
         in_place_restarts=in_place,
         job_restarts=_job_restarts(seen.jobset, role, index),
         budget_left=_budget_left(seen, role, job, lost, in_place),
@@ -170,6 +170,12 @@ def _next_wait(seen: _Seen, role: Role, lost: int, last: datetime | None, missin
         return replacement_delay(lost + 1)
     passed = (seen.now - last).total_seconds() if last else 0.0
     return max(0.0, replacement_delay(lost) - max(0.0, passed))
+
+
+def _outage_since(jobset: Object) -> datetime | None:
+    """When a JobSet that starts in order saw a slice short of hosts: the lost pod itself is gone by then."""
+    since = condition(jobset.get("status") or {}, "StartupPolicyInProgress")
+    return parse(since.get("lastTransitionTime")) if since.get("status") == "True" else None
 
 
 def _action(jobset: Object, role: Role) -> str:

@@ -167,7 +167,11 @@ def _add_env(manifest: Manifest, spec: PathwaysSpec) -> None:
 def _patched(manifest: Manifest, patch: Mapping[str, Any]) -> Manifest:
     result = merge_patch(manifest, patch)
     if not isinstance(result, dict):
-        raise UsageError("The patch leaves no JobSet", why="It is a JSON merge patch (RFC 7386) on the manifest")
+        raise UsageError(
+            "The patch leaves no JobSet",
+            why="It is a JSON merge patch (RFC 7386) on the manifest",
+            next="Write only the fields that differ, each in its place",
+        )
     return result
 
 

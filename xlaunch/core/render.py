@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from xlaunch.core.errors import UsageError
 
-TEMPLATE = "template"
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
@@ -18,7 +18,21 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
     The template is a jinja2 one: sandboxed, without includes, and each use of an unknown value is an error.
     """
-    from jinja2 import StrictUndefined, TemplateError
+    from jinja2 import TemplateError
+
+    try:
+        text: str = _compiled(template).render(values)
+        return text
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        raise _unusable(f"line {line}: {error}" if line else str(error)) from error
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        raise _unusable(f"{type(error).__name__}: {error}") from error
+
+
+@cache
+def _compiled(template: str) -> Any:
+    from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
@@ -28,13 +42,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    try:
-        return environment.from_string(template).render(values)
-    except TemplateError as error:
-        line = getattr(error, "lineno", None)
-        raise _unusable(f"line {line}: {error}" if line else str(error)) from error
-    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise _unusable(f"{type(error).__name__}: {error}") from error
+    return environment.from_string(template)
 
 
 def as_yaml(value: Any) -> str:
@@ -62,9 +70,11 @@ def parse(text: str, what: str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark else ""
         why = getattr(error, "problem", None) or str(error)
-        raise UsageError(f"{what} is not valid YAML{where}", why=why[:200]) from error
+        raise UsageError(f"{what} is not valid YAML{where}", why=why[:200], next="Correct it there") from error
     if not isinstance(found, dict):
-        raise UsageError(f"{what} is not a YAML mapping", why="A JobSet is expected")
+        raise UsageError(
+            f"{what} is not a mapping", why="It has the fields of a JobSet", next="Begin with metadata: or spec:"
+        )
     return found
 
 

@@ -31,6 +31,8 @@ DEFAULT_PROXY_IMAGE = f"{PATHWAYS_IMAGES}/proxy_server:latest"
 DEFAULT_QUEUE = "multislice-queue"
 DEFAULT_HEAD_SELECTOR = {"cloud.google.com/gke-nodepool": "cpu-np"}
 SEVEN_DAYS = 7 * 24 * 3600
+HELP = "xlaunch workload create-pathways --help"
+DNS_LABEL = "Names are made of at most 63 lower-case letters, digits and '-'"
 # JobSet's webhook refuses more replicas of one job where a rule restarts single Jobs
 MAX_SLICES_UNDER_SLICE_SCOPE = 1024
 
@@ -97,7 +99,9 @@ class PathwaysSpec:
             check_image(flag, image)
         for flag, amount in self._amounts():
             if not is_quantity(amount):
-                raise UsageError(f"{flag} {amount} is not an amount", why="Amounts look like 24, 500m, 100G or 64Gi")
+                raise UsageError(
+                    f"{flag} {amount} is not an amount", why="Amounts look like 24, 500m, 100G or 64Gi", next=HELP
+                )
         if not self.headless and not self.command:
             raise UsageError(
                 "There is no command to run",
@@ -156,16 +160,19 @@ def _check_numbers(spec: PathwaysSpec) -> None:
     for flag, value, least, most in ranges:
         if value is not None and not least <= value <= most:
             bound = f"the {most} of --num-slices" if flag == "--elastic-slices" else f"{most}"
-            raise UsageError(f"{flag} {value} is out of range", why=f"It goes from {least} to {bound}")
+            raise UsageError(f"{flag} {value} is out of range", why=f"It goes from {least} to {bound}", next=HELP)
 
 
 def _check_names_of_objects(spec: PathwaysSpec) -> None:
     if not is_dns1123_label(spec.namespace):
-        raise UsageError(f"{spec.namespace!r} can't be the name of a namespace", why="It is a DNS label (RFC 1123)")
+        raise UsageError(
+            f"{spec.namespace!r} can't be the name of a namespace", why=DNS_LABEL, next="Correct --namespace"
+        )
     if not is_dns1123_label(spec.container) or spec.container in PATHWAYS_CONTAINERS:
         raise UsageError(
             f"--docker-name {spec.container!r} can't be the name of the main container",
-            why="It is a DNS label (RFC 1123) other than pathways-rm and pathways-proxy",
+            why=f"{DNS_LABEL}; pathways-rm and pathways-proxy are taken",
+            next="Leave it away for main",
         )
     objects = (
         ("--queue", spec.queue),
@@ -175,8 +182,8 @@ def _check_names_of_objects(spec: PathwaysSpec) -> None:
     )
     for flag, name in objects:
         if name and not is_dns1123_subdomain(name):
-            raise UsageError(f"{flag} {name!r} can't be the name of an object", why="It is a DNS name (RFC 1123)")
+            raise UsageError(f"{flag} {name!r} can't be a name", why=f"{DNS_LABEL}, or several with dots", next=HELP)
     if spec.queue and not is_label_value(spec.queue):
-        raise UsageError(f"--queue {spec.queue!r} can't be a label", why="Labels have at most 63 characters")
+        raise UsageError(f"--queue {spec.queue!r} can't be a label", why="It has more than 63 characters", next=HELP)
     if spec.scheduler and not re.fullmatch(r"[a-z0-9]([-a-z0-9./]*[a-z0-9])?", spec.scheduler):
-        raise UsageError(f"--scheduler {spec.scheduler!r} can't be the name of a scheduler")
+        raise UsageError(f"--scheduler {spec.scheduler!r} can't be a name", why=f"{DNS_LABEL}, with dots", next=HELP)

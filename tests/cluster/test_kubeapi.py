@@ -4,6 +4,7 @@ import gc
 import socket
 import threading
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -137,11 +138,13 @@ def test_a_401_for_ever_is_raised_after_one_more_login():
 
 
 def test_a_stream_logs_in_again_too():
-    with Server(
-        lambda request: Answer(chunks=[b"ab"]) if "t2" in request.headers["authorization"] else Answer(401, {})
-    ) as s:
-        with api_to(s).stream("/x") as body:
-            assert body.read() == b"ab"
+    with (
+        Server(
+            lambda request: Answer(chunks=[b"ab"]) if "t2" in request.headers["authorization"] else Answer(401, {})
+        ) as server,
+        api_to(server).stream("/x") as body,
+    ):
+        assert body.read() == b"ab"
 
 
 def test_credentials_are_renewed_before_they_expire():
@@ -178,41 +181,47 @@ def test_threads_that_see_the_same_401_log_in_once():
     assert len(api.logins) == 2
 
 
+@contextmanager
+def streaming(answer, **options):
+    """A server that gives this answer, and the stream of it."""
+    with (
+        Server(lambda request: answer) as server,
+        KubeApi.from_url(server.url).stream("/log", query={"follow": "true"}, **options) as body,
+    ):
+        yield server, body
+
+
 def read_all(body):
     return b"".join(iter(body.read, b""))
 
 
 def test_a_stream_gives_bytes_as_they_come():
     go_on = threading.Event()
-    with Server(lambda request: Answer(chunks=[b"one\n", go_on, b"\xfftwo"])) as server:
-        with KubeApi.from_url(server.url).stream("/log", query={"follow": "true"}) as body:
-            assert body.read() == b"one\n"
-            go_on.set()
-            assert read_all(body) == b"\xfftwo"
+    with streaming(Answer(chunks=[b"one\n", go_on, b"\xfftwo"])) as (server, body):
+        assert body.read() == b"one\n"
+        go_on.set()
+        assert read_all(body) == b"\xfftwo"
     assert server.requests[0].query == {"follow": "true"}
 
 
 def test_a_stream_in_one_piece_is_read_whole():
     data = bytes(range(256)) * 1000
-    with Server(lambda request: Answer(body=data, content_type="text/plain")) as server:
-        with KubeApi.from_url(server.url).stream("/log") as body:
-            assert read_all(body) == data
+    with streaming(Answer(body=data, content_type="text/plain")) as (_, body):
+        assert read_all(body) == data
 
 
 def test_a_cut_is_told_from_the_end():
-    with Server(lambda request: Answer(chunks=[b"one\n", CUT])) as server:
-        with KubeApi.from_url(server.url).stream("/log") as body:
-            assert body.read() == b"one\n"
-            with pytest.raises(NetworkError) as caught:
-                body.read()
+    with streaming(Answer(chunks=[b"one\n", CUT])) as (_, body):
+        assert body.read() == b"one\n"
+        with pytest.raises(NetworkError) as caught:
+            body.read()
     assert caught.value.reason == "StreamCut"
 
 
 def test_an_end_short_of_the_content_length_is_a_cut():
     answer = Answer(body=Short(b"abc"), headers=[("Connection", "close")])
-    with Server(lambda request: answer) as server:
-        with KubeApi.from_url(server.url).stream("/log") as body, pytest.raises(NetworkError) as caught:
-            read_all(body)
+    with streaming(answer) as (_, body), pytest.raises(NetworkError) as caught:
+        read_all(body)
     assert caught.value.reason == "StreamCut"
 
 
@@ -225,21 +234,20 @@ class Short(bytes):
 
 def test_a_stall_is_told():
     never = threading.Event()
-    with Server(lambda request: Answer(chunks=[b"one\n", never])) as server:
-        with KubeApi.from_url(server.url).stream("/log", idle_timeout=0.2) as body:
-            assert body.read() == b"one\n"
-            begun = time.monotonic()
-            with pytest.raises(NetworkError) as caught:
-                body.read()
+    with streaming(Answer(chunks=[b"one\n", never]), idle_timeout=0.2) as (_, body):
+        assert body.read() == b"one\n"
+        begun = time.monotonic()
+        with pytest.raises(NetworkError) as caught:
+            body.read()
         never.set()
     assert caught.value.reason == "StreamStalled"
     assert time.monotonic() - begun < 2
 
 
 def test_a_refused_stream_is_an_api_error():
-    with Server(lambda request: Answer(400, {"message": "container is waiting", "reason": "BadRequest"})) as server:
-        with pytest.raises(ApiError, match="container is waiting"), KubeApi.from_url(server.url).stream("/log"):
-            pass
+    refusal = Answer(400, {"message": "container is waiting", "reason": "BadRequest"})
+    with pytest.raises(ApiError, match="container is waiting"), streaming(refusal):
+        pytest.fail("a refused stream was opened")
 
 
 def test_nobody_listens():
@@ -297,9 +305,8 @@ def test_the_next_step_comes_from_whoever_knows_the_alternatives():
 
 def test_a_request_is_not_repeated_behind_our_back():
     """A POST that got no answer may have worked: whether to send it again is for submit to decide."""
-    with Server(lambda request: Answer(chunks=[CUT])) as server:
-        with pytest.raises(NetworkError):
-            KubeApi.from_url(server.url).request("POST", "/x", body={})
+    with Server(lambda request: Answer(chunks=[CUT])) as server, pytest.raises(NetworkError):
+        KubeApi.from_url(server.url).request("POST", "/x", body={})
     assert len(server.requests) == 1
 
 

@@ -26,7 +26,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """`body` is JSON, or bytes; `chunks` are sent one by one instead: CUT ends the connection, an Event is waited for."""
+    """`body` is JSON, or bytes. `chunks` are sent one by one instead: CUT ends it, an Event is waited for."""
 
     status: int = 200
     body: object = None
@@ -68,7 +68,7 @@ class Server:
                 answer = outer.answer(request)
                 self.send(answer if isinstance(answer, Answer) else Answer(body=answer))
 
-            do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = handle_any
+            do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = handle_any  # noqa: N815
 
             def send(self, answer):
                 self.send_response(answer.status)

@@ -232,11 +232,11 @@ def gc_paused() -> Iterator[None]:
 
 
 def cause(error: BaseException) -> str:
-    """What went wrong on the wire in a few words, without the object addresses that urllib3 puts in."""
+    """What went wrong on the wire in a few words, without the connection objects that urllib3 puts before them."""
     text = str(error)
-    while ": " in text and re.match(r"^(\S*<.*>|\S*Pool\(.*?\)|\S*Connection\(.*?\))$", text.partition(": ")[0]):
+    if "Connection(" in text.partition(": ")[0] or "Pool(" in text.partition(": ")[0]:
         text = text.partition(": ")[2]
-    return re.sub(r"<[^<>]* object at 0x[0-9a-f]+>:? ?", "", text).strip("() ") or type(error).__name__
+    return text or type(error).__name__
 
 
 def _parsed(data: bytes, headers: Mapping[str, str]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlaunch.cli.session import Session
 from xlaunch.core.errors import UsageError, XlaunchError
+from xlaunch.core.plan import dump as dump_yaml
 
 API_VERSION = "xlaunch.dev/v1"
 FORMATS = ("json", "yaml")
@@ -98,9 +99,7 @@ def sentence(*parts: str) -> str:
 def dump(body: Mapping[str, Any], output: str) -> str:
     """The object as JSON or YAML text with a final newline."""
     if output == "yaml":
-        import yaml
-
-        return yaml.safe_dump(dict(body), sort_keys=False, allow_unicode=True, width=10**9)
+        return dump_yaml(dict(body))
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 

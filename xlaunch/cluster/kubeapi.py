@@ -233,6 +233,10 @@ def gc_paused() -> Iterator[None]:
 
 def cause(error: BaseException) -> str:
     """What went wrong on the wire in a few words, without the connection objects that urllib3 puts before them."""
+    from urllib3.exceptions import ProxyError
+
+    if isinstance(error, ProxyError):
+        return f"The proxy does not answer: {cause(error.original_error)}"
     text = str(error)
     if "Connection(" in text.partition(": ")[0] or "Pool(" in text.partition(": ")[0]:
         text = text.partition(": ")[2]

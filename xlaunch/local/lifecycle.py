@@ -206,7 +206,7 @@ def _request(
 def _start(wanted: LocalCluster, env: Mapping[str, str], lock: int, *, lifeline: int | None) -> LocalCluster:
     wanted.path.mkdir(mode=0o700)
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    cluster = state.updated(wanted, subnet=state.free_subnet(env), created=created)
+    cluster = state.updated(wanted, created=created)
     with cluster.log.open("w+", encoding="utf-8", errors="replace") as log:
         guardian, ready = _spawn(cluster, env, lock, lifeline, log)
         try:
@@ -215,9 +215,11 @@ def _start(wanted: LocalCluster, env: Mapping[str, str], lock: int, *, lifeline:
             # Ctrl-C while it starts: what was begun is taken back
             guardian.terminate()
             guardian.wait()
+            state.remove(cluster.path)
             raise
         if "server" not in report:
             guardian.wait()
+            state.remove(cluster.path)
             log.seek(0)
             raise _start_failed(cluster, report, log.read())
     started = state.read(cluster.path)

@@ -7,11 +7,13 @@ kubeconfig and the record, then one line of JSON to READY_FD: `{"server": URL}`,
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import resource
 import secrets
 import signal
+import socket
 import sys
 import time
 import traceback
@@ -40,6 +42,8 @@ from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock
 
 LOOPBACK = "127.0.0.1"
+# A kubelet's port, on an address that no node has
+CLAIM_PORT = 10250
 
 
 def main(argv: list[str]) -> int:
@@ -73,34 +77,59 @@ async def serve(cluster: LocalCluster, ready: int) -> None:
     watch_for_strangers(loop)
     clock = ScaledClock(cluster.time_scale)
     kube = EmbeddedKube(clock, HOOKS)
-    machine = make_machine(cluster, kube, clock)
-    tpu = lookup(cluster.tpu_type, cluster.machine_type or None)
-    agent = Agent(machine, nodes.plan(tpu, cluster.slices, cluster.heads, cluster.subnet))
-    await agent.register()
-    work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
+    with claim_subnet() as claim:
+        agent = make_agent(cluster, kube, clock, subnet_of(claim))
+        await agent.register()
+        # Before the API listens, so that nothing waits for them
+        work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
+        url = await listen(kube, agent)
+        announce(cluster, url)
+        tell(ready, {"server": url})
+        waiting = asyncio.create_task(stopped.wait())
+        await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
+        for task in work:
+            if task.done():
+                task.result()  # a controller or the agent has ended: a bug, and the cluster with it
+
+
+async def listen(kube: EmbeddedKube, agent: Agent) -> str:
+    """Serves the API on a free port of the loopback address, below a secret path; returns its URL."""
     secret = secrets.token_urlsafe(24)
-    runner = web.AppRunner(
-        make_app(kube, secret=secret, logs=PodLogs(agent)),
-        access_log=None,
-        handle_signals=False,
-        handler_cancellation=True,
-    )
+    app = make_app(kube, secret=secret, logs=PodLogs(agent))
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, handler_cancellation=True)
     await runner.setup()
-    listener = web.TCPSite(runner, LOOPBACK, 0)
-    await listener.start()
-    url = f"http://{LOOPBACK}:{runner.addresses[0][1]}/{secret}"
-    announce(cluster, url)
-    tell(ready, {"server": url})
-    waiting = asyncio.create_task(stopped.wait())
-    await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
-    for task in work:
-        if task.done():
-            task.result()  # a controller or the agent has ended: a bug, and the cluster with it
+    await web.TCPSite(runner, LOOPBACK, 0).start()
+    return f"http://{LOOPBACK}:{runner.addresses[0][1]}/{secret}"
 
 
-def make_machine(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock) -> Machine:
-    """What the node agent needs of this machine."""
-    site = Site(cluster.path, cluster.subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
+def claim_subnet() -> socket.socket:
+    """Claims addresses 127.x.0.0/16 for this cluster's nodes and pods, by a socket that must stay open.
+
+    A port that only one process can bind is the one claim that all users of this machine, and clusters with another
+    XDG_STATE_HOME, respect. OSError when all are taken.
+    """
+    # 127.0 is everybody's, 127.1 often a resolver's
+    for number in range(16, 255):
+        claim = socket.socket()
+        try:
+            claim.bind((f"127.{number}.255.254", CLAIM_PORT))
+        except OSError as error:
+            claim.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            return claim
+    raise OSError(errno.EADDRNOTAVAIL, "no loopback addresses are left")
+
+
+def subnet_of(claim: socket.socket) -> int:
+    """The second byte of the addresses that a claim stands for."""
+    return int(claim.getsockname()[0].split(".")[1])
+
+
+def make_agent(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock, subnet: int) -> Agent:
+    """The node agent on this machine."""
+    site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
     site.buckets.mkdir(mode=0o700, exist_ok=True)
     recorder = Recorder(kube, clock, "kubelet", report)
 
@@ -109,7 +138,9 @@ def make_machine(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock) 
         state.remember_process(cluster.path, started.pid)
         return started
 
-    return Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, spawn, report)
+    machine = Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, spawn, report)
+    tpu = lookup(cluster.tpu_type, cluster.machine_type or None)
+    return Agent(machine, nodes.plan(tpu, cluster.slices, cluster.heads, subnet))
 
 
 def announce(cluster: LocalCluster, url: str) -> None:

@@ -25,7 +25,6 @@ from xlaunch.local import procs
 
 FORMAT = 1
 DEFAULT_NAME = "local"
-TCP_TABLE = Path("/proc/net/tcp")
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 # Every process of a cluster inherits it, so that what is left of a dead cluster can be found
 MARKER = "XLAUNCH_CLUSTER_ID"
@@ -35,8 +34,8 @@ MARKER = "XLAUNCH_CLUSTER_ID"
 class LocalCluster:
     """One embedded cluster as its record says.
 
-    `server` is the URL with the secret path, "" while the server starts. `subnet` is the second byte of the 127.0.0.0/8
-    addresses that its nodes and pods use. `pid`, `start` name the guardian, `server_pid`, `server_start` the server.
+    `server` is the URL with the secret path, "" while the server starts. `pid`, `start` name the guardian,
+    `server_pid`, `server_start` the server.
     """
 
     name: str
@@ -47,7 +46,6 @@ class LocalCluster:
     heads: int
     time_scale: float
     machine_type: str = ""
-    subnet: int = 0
     created: str = ""
     pid: int = 0
     start: int = 0
@@ -158,29 +156,6 @@ def records(env: Mapping[str, str]) -> list[LocalCluster]:
     """The clusters that run, by name."""
     found = (read(path) for path in directories(env) if not path.name.startswith("."))
     return [cluster for cluster in found if cluster and cluster.running]
-
-
-def free_subnet(env: Mapping[str, str]) -> int:
-    """A second byte for 127.0.0.0/8 addresses that no running cluster uses; RefusedError when all are taken.
-
-    Clusters of other users, or under another XDG_STATE_HOME, share the loopback addresses and no record with ours: the
-    ones that listen are seen, and any two that start at once seldom choose the same of the rest.
-    """
-    taken = {cluster.subnet for path in directories(env) if (cluster := read(path))} | listening_subnets(TCP_TABLE)
-    # 127.0 is everybody's, 127.1 often a resolver's
-    free = [number for number in range(16, 255) if number not in taken]
-    if not free:
-        raise RefusedError("No loopback addresses are left for one more embedded cluster", next="xlaunch local down")
-    return free[os.getpid() % len(free)]
-
-
-def listening_subnets(table: Path) -> set[int]:
-    """The second bytes of the 127.0.0.0/8 addresses that some process of this machine listens on (proc(5) net/tcp)."""
-    if not table.exists():
-        return set()
-    rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
-    # The address is little-endian hexadecimal: 0100107F:7149 is 127.16.0.1:29001. State 0A is LISTEN
-    return {int(row[1][4:6], 16) for row in rows if row[3] == "0A" and row[1][6:8] == "7F"}
 
 
 @contextlib.contextmanager

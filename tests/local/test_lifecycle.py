@@ -1,0 +1,183 @@
+import os
+import sys
+
+import pytest
+
+from xlaunch.core.errors import NotFoundError, RefusedError, UsageError, XlaunchError
+from xlaunch.local import lifecycle, procs, state
+from xlaunch.local.state import LocalCluster
+
+ME = {"pid": os.getpid(), "start": procs.start_of(os.getpid())}
+SIZE = {"tpu_type": "v5litepod-16", "slices": 2}
+
+
+@pytest.fixture
+def env(tmp_path):
+    return {"XDG_STATE_HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+
+
+def a_cluster(name="local", **fields):
+    body = {"id": "1", "tpu_type": "v5litepod-16", "slices": 2, "heads": 1, "time_scale": 1.0, "directory": "/d"}
+    return LocalCluster(name=name, **{**body, **fields})
+
+
+def running(env, **fields):
+    """A record that says that this very process is the guardian."""
+    directory = state.root(env) / fields.get("name", "local")
+    directory.mkdir(parents=True)
+    return state.updated(a_cluster(**{"server": "http://127.0.0.1:1/s", **ME, **fields, "directory": str(directory)}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({}, "xlaunch local up --tpu-type v5litepod-16 --slices 2"),
+        ({"heads": 2}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 2"),
+        ({"name": "ci"}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --name ci"),
+        (
+            {"machine_type": "ct6e-standard-8t"},
+            "xlaunch local up --tpu-type v5litepod-16 --slices 2 --machine-type ct6e-standard-8t",
+        ),
+    ],
+)
+def test_up_line(fields, line):
+    assert lifecycle.up_line(a_cluster(**fields)) == line
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "2 slices of v5litepod-16 and 1 CPU node"),
+        ({"slices": 1, "heads": 2}, "1 slice of v5litepod-16 and 2 CPU nodes"),
+    ],
+)
+def test_describe(fields, words):
+    assert lifecycle.describe(a_cluster(**fields)) == words
+
+
+@pytest.mark.parametrize("wanted", [{}, {"slices": 1}, {"time_scale": 0.1}])
+def test_a_cluster_that_is_large_enough(wanted):
+    lifecycle.check_size(a_cluster(), a_cluster(**wanted))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        ({"slices": 3}, "xlaunch local up --tpu-type v5litepod-16 --slices 3"),
+        ({"heads": 2}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 2"),
+        ({"slices": 1, "heads": 3}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 3"),
+        ({"tpu_type": "v5litepod-32", "slices": 1}, "xlaunch local up --tpu-type v5litepod-32 --slices 1"),
+    ],
+)
+def test_a_cluster_that_is_too_small(wanted, line):
+    with pytest.raises(RefusedError) as error:
+        lifecycle.check_size(a_cluster(), a_cluster(**wanted))
+    assert error.value.code == 4
+    assert error.value.next == f"xlaunch local down --name local && {line}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"slices": 0}, "--slices 0 is out of range"),
+        ({"slices": 513}, "--slices 513 is out of range"),
+        ({"heads": 0}, "--heads 0 is out of range"),
+        ({"time_scale": 0}, "--time-scale 0 is out of range"),
+        ({"time_scale": 2}, "--time-scale 2 is out of range"),
+        ({"tpu_type": "v9-1"}, "v9-1 is not a TPU type"),
+        ({"tpu_type": "v5litepod-256", "slices": 40}, "40 slices of v5litepod-256 have 2560 hosts"),
+        ({"name": "A"}, "'A' cannot name an embedded cluster"),
+    ],
+)
+def test_requests_that_make_no_cluster(env, fields, words):
+    wanted = {"name": "local", **SIZE, **fields}
+    with pytest.raises(UsageError) as error:
+        lifecycle.start(wanted.pop("name"), **wanted, env=env)
+    assert words in error.value.message
+    assert state.directories(env) == []
+
+
+def test_find(env):
+    with pytest.raises(NotFoundError) as error:
+        lifecycle.find("local", env)
+    assert (error.value.code, error.value.next) == (3, "xlaunch local up")
+    made = running(env)
+    assert lifecycle.find("local", env) == made
+    assert lifecycle.clusters(env) == [made]
+
+
+@pytest.mark.parametrize("fields", [{"pid": 2**22 + 1}, {"server": ""}], ids=["dead", "starting"])
+def test_a_cluster_that_does_not_serve_is_not_found(env, fields):
+    running(env, **fields)
+    with pytest.raises(NotFoundError):
+        lifecycle.find("local", env)
+    assert lifecycle.clusters(env) == []
+
+
+def test_ensure_uses_the_running_one_in_silence(env):
+    made, notices = running(env, slices=3), []
+    assert lifecycle.ensure("local", **SIZE, env=env, notice=notices.append) == made
+    assert notices == []
+
+
+def test_start_refuses_a_name_that_is_taken(env):
+    running(env)
+    with pytest.raises(RefusedError, match="The embedded cluster local runs already"):
+        lifecycle.start("local", **SIZE, env=env)
+
+
+def test_stop_needs_a_running_cluster(env):
+    with pytest.raises(NotFoundError):
+        lifecycle.stop("local", env)
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("import sys; sys.exit('no luck today')", "Its server ended: no luck today"),
+        ("pass", "Its server ended: its log is empty"),
+        (
+            'import os, sys; os.write(int(sys.argv[-2]), b\'{"error": "Its server cannot listen: in use"}\\n\')',
+            "Its server cannot listen: in use",
+        ),
+    ],
+)
+def test_a_server_that_does_not_come_up(env, tmp_path, monkeypatch, script, why):
+    """The guardian's interpreter is replaced by one that does as the script says."""
+    fake = tmp_path / "python"
+    fake.write_text(f"#!{sys.executable}\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(lifecycle.sys, "executable", str(fake))
+    with pytest.raises(XlaunchError, match="The embedded cluster local did not start") as error:
+        lifecycle.start("local", **SIZE, env=env)
+    assert (error.value.code, error.value.why) == (1, why)
+    assert error.value.next == "xlaunch local up --tpu-type v5litepod-16 --slices 2"
+    assert state.directories(env) == []
+
+
+def test_an_interruption_while_it_starts_takes_everything_back(env, tmp_path, monkeypatch):
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\nexec sleep 1000\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(lifecycle.sys, "executable", str(fake))
+
+    def interrupted(descriptor):
+        os.close(descriptor)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lifecycle, "_await_ready", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lifecycle.start("local", **SIZE, env=env)
+    assert state.directories(env) == []
+
+
+def test_what_was_swept_is_said(env, monkeypatch):
+    running(env, name="old", pid=2**22 + 1)
+    notices = []
+    started = a_cluster()
+    monkeypatch.setattr(lifecycle, "_start", lambda *args, **options: started)
+    assert lifecycle.ensure("local", **SIZE, env=env, notice=notices.append) == started
+    assert notices == [
+        "Removed what was left of the embedded cluster old.",
+        "Started the embedded cluster local: 2 slices of v5litepod-16 and 1 CPU node.",
+    ]

@@ -27,7 +27,7 @@ from xlaunch.local.controllers.jobset.names import (
     replicas_of,
     replicated_jobs,
 )
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.kube import Kube, Object
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
@@ -43,7 +43,6 @@ IMMUTABLE_FIELDS = ("network", "successPolicy", "failurePolicy", "startupPolicy"
 # What Kueue may set while the JobSet is suspended
 POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
 POD_META_WHILE_SUSPENDED = ("labels", "annotations")
-NO_CLAIMS = "spec.volumeClaimPolicies: the embedded cluster has no PersistentVolumeClaims"
 TOO_LONG = "must be no more than 63 characters"
 
 
@@ -78,8 +77,6 @@ async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
 
 async def validate(_kube: Kube, new: Object, old: Object | None) -> Object:
     """Refuses what the CRD's rules or the validating webhook refuse: 422 with causes."""
-    if new["spec"].get("volumeClaimPolicies"):
-        raise StatusError(501, "NotImplemented", NO_CLAIMS)
     name = new["metadata"].get("name", "")
     rules = list(_crd_errors(new, old))
     if rules:

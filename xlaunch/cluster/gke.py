@@ -165,19 +165,24 @@ def _refusals(project: str) -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        raise NotFoundError(f"There is no project {project}", why=error.message, next="Check --project") from error
+        raise NotFoundError(f"There is no project {project}", why=_said(error), next="Check --project") from error
     except Forbidden as error:
         raise RefusedError(
             f"Google does not let you see the clusters of {project}",
-            why=error.message,
+            why=_said(error),
             next="Ask for the role roles/container.clusterViewer",
         ) from error
     except GoogleAuthError as error:
         raise XlaunchError("Google's login failed", why=_one_line(error), next=LOGIN, reason="Credentials") from error
     except (GoogleAPICallError, RequestException) as error:
         raise NetworkError(
-            "The GKE API did not answer", why=_one_line(error), next="Check the network, or use --context"
+            "The GKE API did not answer", why=_said(error), next="Check the network, or use --context"
         ) from error
+
+
+def _said(error: Exception) -> str:
+    """Google's sentence without the code and the URL that the client library puts before it."""
+    return re.sub(r"^(\d{3} )?(GET|POST) \S+: ", "", _one_line(error))
 
 
 def _one_line(error: Exception) -> str:

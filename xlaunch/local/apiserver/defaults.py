@@ -138,11 +138,12 @@ def new_job(new: Object) -> None:
 
 
 def service(new: Object) -> None:
-    """A Service. Only headless ones have a function here, but the defaults are those of any."""
+    """A headless Service; any other is refused, because nothing here would forward from its cluster IP."""
     spec = new.setdefault("spec", {})
     _fill(spec, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
-    _fill(spec, clusterIP="None", ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
-    _fill(spec, clusterIPs=[spec["clusterIP"]])
+    _fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
+    if "clusterIP" in spec:
+        _fill(spec, clusterIPs=[spec["clusterIP"]])
     for port in spec.get("ports", []):
         _fill(port, protocol="TCP")
         if "port" in port:

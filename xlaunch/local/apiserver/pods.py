@@ -185,11 +185,15 @@ def check(pod: Object) -> Iterator[Problem]:
 def check_update(new: Object, old: Object) -> Iterator[Problem]:
     """A pod's spec is fixed but for images, its deadline, further tolerations, and what scheduling gates hold back."""
     gated = bool(old["spec"].get("schedulingGates"))
-    before, after = old["spec"].get("tolerations", []), new["spec"].get("tolerations", [])
+    before, after = _untimed(old["spec"].get("tolerations", [])), _untimed(new["spec"].get("tolerations", []))
     if any(each not in after for each in before):
         yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")
     if _fixed(new["spec"], gated=gated) != _fixed(old["spec"], gated=gated):
         yield forbidden("spec", _MUTABLE)
+
+
+def _untimed(tolerations: list[Object]) -> list[Object]:
+    return [{key: value for key, value in each.items() if key != "tolerationSeconds"} for each in tolerations]
 
 
 def _fixed(spec: Mapping[str, Any], *, gated: bool) -> Object:

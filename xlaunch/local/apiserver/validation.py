@@ -70,8 +70,8 @@ def check_job(new: Object) -> Iterator[Problem]:
     if "podFailurePolicy" in spec and policy != "Never":
         text = 'only "Never" is supported when podFailurePolicy is specified'
         yield invalid("spec.template.spec.restartPolicy", policy, text)
-        if spec["podReplacementPolicy"] != "Failed":
-            yield unsupported("spec.podReplacementPolicy", spec["podReplacementPolicy"], ("Failed",))
+    if "podFailurePolicy" in spec and spec["podReplacementPolicy"] != "Failed":
+        yield unsupported("spec.podReplacementPolicy", spec["podReplacementPolicy"], ("Failed",))
 
 
 def check_job_update(new: Object, old: Object) -> Iterator[Problem]:
@@ -103,7 +103,7 @@ def _template(spec: Object, *, free: bool) -> Object:
 def check_service(new: Object) -> Iterator[Problem]:
     """A Service: only headless ones, because nothing here forwards from a cluster IP."""
     spec = new["spec"]
-    if spec["type"] != "ClusterIP" or spec["clusterIP"] != "None":
+    if spec["type"] != "ClusterIP" or spec.get("clusterIP") != "None":
         raise not_implemented("Services other than headless ones (spec.clusterIP: None)")
     for index, port in enumerate(spec.get("ports", [])):
         if not 1 <= port.get("port", 0) <= 65535:

@@ -25,7 +25,7 @@ def report(outcome: Outcome, scale: float, kept: Sequence[str]) -> Result:
         parts += [Table(("RECOVERY", "FORECAST", "MEASURED"), [_row(*phase) for phase in phases])]
         parts += [_steps(recovery) if recovery else "", ""]
     if proof:
-        rows = [(check.name, check.before, _after(check), "ok" if check.holds else "FAILED") for check in proof]
+        rows = [(check.name, *_values(check), "ok" if check.holds else "FAILED") for check in proof]
         parts += [Table(("PROOF", "BEFORE", "AFTER", ""), rows), ""]
     parts.append(_verdict(outcome, proof, held))
     if scale != 1.0:
@@ -86,14 +86,18 @@ def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:5.1f} s"
 
 
-def _after(check: Check) -> str:
-    """What is the same is not said twice, which keeps the table within 80 columns."""
-    return "same" if check.after and check.after == check.before else check.after
+def _values(check: Check) -> tuple[str, str]:
+    """Before and after, as short as it takes to keep the table within 80 columns."""
+    before, after = (value.removeprefix(f"{blog.NAME}-") for value in (check.before, check.after))
+    same = before.partition(",")[0]
+    if after.partition(",")[0] == same:
+        after = f"same{after.removeprefix(same) if after != before else ''}"
+    return before, after if check.after else ""
 
 
 def _steps(recovery: Recovery) -> str:
     if recovery.steps_lost is None:
-        return "No step was lost."
+        return "Steps lost: none were trained before, or none were restored."
     return f"Steps lost: {recovery.steps_lost} ({recovery.last_step} back to {recovery.restored_step})"
 
 

@@ -42,7 +42,7 @@ class Fold:
         """One more change."""
         if change.type == "LISTED":
             there = {podlib.uid(pod) for pod in change.items}
-            for uid in set(self._places) - there:
+            for uid in [known for known in self._places if known not in there]:
                 self._lost(uid, now)
             for pod in change.items:
                 self._seen(pod, now)

@@ -56,18 +56,18 @@ def checks(before: Snapshot, after: Snapshot, recovery: Recovery | None) -> tupl
         Check("head pod", before.pod, after.pod, bool(before.uid) and before.uid == after.uid),
         Check("trainer PID", _text(before.pid), _text(after.pid), before.pid is not None and before.pid == after.pid),
         Check(
-            "Python list in the trainer",
+            "trainer's list",
             _list(before),
             _list(after),
             bool(before.list_id) and before.list_id == after.list_id and _grew(before, after),
         ),
-        _none("restarts of main", before.main_restarts, after.main_restarts),
-        _none("restarts of the proxy", before.proxy_restarts, after.proxy_restarts),
-        _none("restarts of the JobSet", before.jobset_restarts, after.jobset_restarts),
+        _none("main restarts", before.main_restarts, after.main_restarts),
+        _none("proxy restarts", before.proxy_restarts, after.proxy_restarts),
+        _none("JobSet restarts", before.jobset_restarts, after.jobset_restarts),
         Check(
-            "training goes on",
-            f"step {recovery.last_step}" if recovery else "",
-            f"step {recovery.first_step}" if recovery and recovery.done else "",
+            "training",
+            _step(recovery.last_step if recovery else None),
+            _step(recovery.first_step if recovery else None),
             lost and recovery is not None and recovery.done,
         ),
     )
@@ -88,6 +88,10 @@ def _list(found: Snapshot) -> str:
 
 def _grew(before: Snapshot, after: Snapshot) -> bool:
     return (after.list_length or 0) > (before.list_length or 0)
+
+
+def _step(number: int | None) -> str:
+    return "" if number is None else f"step {number}"
 
 
 def _text(value: int | None) -> str:

@@ -51,12 +51,11 @@ class Story:
         self._terminal = terminal
         self._color = color
         self._drawn = False
-        self._last: Kind | None = None
+        self._first = True  # the next step is the first one of an attempt
 
     def say(self, text: str) -> None:
         """A sentence of our own: never cut, since it may be a command to copy."""
         self._line(f"{self._stamp()}==> {text}", BOLD)
-        self._last = None
 
     def show(self, line: Line, event: Event | None) -> None:
         """A line of the log, if it tells something."""
@@ -64,7 +63,7 @@ class Story:
             self._step(line, event)
         elif (event is not None and event.kind in TOLD) or line.level in ("E", "F"):
             self._line(self._cut(line), COLORS.get(event.kind, "") if event else RED)
-        self._last = event.kind if event else self._last
+            self._first = self._first or (event is not None and event.kind is Kind.READY)
 
     def tell_ledger(self, found: Ledger) -> None:
         """The slices that are not whole, in the words of `xlaunch status`."""
@@ -82,14 +81,14 @@ class Story:
             self._drawn = False
 
     def _step(self, line: Line, event: Event) -> None:
-        first = self._last is not Kind.STEP
         if self._terminal:
             self._write(f"{REDRAW}{self._cut(line)}")
             self._drawn = True
-            if first:
-                self.end()
-        elif first or (event.step or 0) % STEPS_BETWEEN == 0:
+        elif self._first or (event.step or 0) % STEPS_BETWEEN == 0:
             self._write(f"{self._cut(line)}\n")
+        if self._first:
+            self.end()
+        self._first = False
 
     def _line(self, text: str, style: str) -> None:
         self.end()

@@ -1,8 +1,11 @@
 import json
 import os
 import resource
+import subprocess
+import sys
 
-from xlaunch.local import server
+from xlaunch.local import server, state
+from xlaunch.local.state import LocalCluster
 
 
 def test_every_cluster_has_addresses_of_its_own():
@@ -36,3 +39,26 @@ def test_the_file_limit_is_raised_to_the_hard_one():
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_server_that_cannot_listen_says_why(tmp_path):
+    """In a process of its own, whose parent stands for the guardian."""
+    state.write(LocalCluster("local", str(tmp_path), "1", "v5litepod-16", 1, 1, 1.0))
+    reading, writing = os.pipe()
+    code = """
+import errno, os, sys
+from xlaunch.local import server
+
+async def taken(*_):
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+
+server.listen = taken
+sys.exit(server.main(sys.argv[1:]))
+"""
+    argv = [sys.executable, "-c", code, str(tmp_path), str(writing), "0", str(os.getpid())]
+    outcome = subprocess.run(argv, pass_fds=[writing], capture_output=True, check=False, timeout=60)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert json.loads(pipe.readline()) == {"error": "Its server cannot listen: Address already in use"}
+    assert outcome.returncode == 1
+    assert tmp_path.exists()

@@ -31,15 +31,15 @@ def main(argv: list[str]) -> int:
         return 1
     try:
         state.updated(cluster, pid=os.getpid(), start=procs.start_of(os.getpid()))
-        os.close(lock)
         server = subprocess.Popen(
-            [sys.executable, "-m", "xlaunch.local.server", str(directory), str(ready), str(os.getpid())],
-            pass_fds=[ready],
+            [sys.executable, "-m", "xlaunch.local.server", str(directory), str(ready), str(lock), str(os.getpid())],
+            pass_fds=[ready, lock],
             stdin=subprocess.DEVNULL,
             env={**os.environ, state.MARKER: cluster.id},
         )
-        # The caller learns of a server that died by the end of this pipe: only the server may hold it
+        # A server that dies while it starts ends the pipe and frees the lock: only it may hold them
         os.close(ready)
+        os.close(lock)
         wait(server, wakeup)
     finally:
         hidden = state.retire(directory)

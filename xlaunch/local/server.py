@@ -1,7 +1,8 @@
 """The process that is a cluster: API server, controllers and node agent in one event loop.
 
-`python -m xlaunch.local.server DIRECTORY READY_FD GUARDIAN_PID`, started by the guardian. When it listens it writes its
-kubeconfig and the record, then one line of JSON to READY_FD: `{"server": URL}`, or `{"error": SENTENCE}`.
+`python -m xlaunch.local.server DIRECTORY READY_FD LOCK_FD GUARDIAN_PID`, started by the guardian. When it listens it
+writes its kubeconfig and the record, then one line of JSON to READY_FD: `{"server": URL}`, or `{"error": SENTENCE}`,
+and lets go of the lock.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ CLAIM_PORT = 10250
 
 def main(argv: list[str]) -> int:
     """Serves until SIGTERM; returns the exit code."""
-    directory, ready, guardian = Path(argv[0]), int(argv[1]), int(argv[2])
+    directory, ready, lock, guardian = Path(argv[0]), int(argv[1]), int(argv[2]), int(argv[3])
     # Should the guardian be killed, its orphans become ours, and we end them in its place
     procs.become_subreaper()
     alive = procs.die_with_parent(guardian)
@@ -57,7 +58,7 @@ def main(argv: list[str]) -> int:
     code = 0
     if alive and cluster:
         try:
-            asyncio.run(serve(cluster, ready))
+            asyncio.run(serve(cluster, ready, lock))
         except OSError as error:
             traceback.print_exc()
             tell(ready, {"error": f"Its server cannot listen: {error.strerror}"})
@@ -69,7 +70,7 @@ def main(argv: list[str]) -> int:
     return code
 
 
-async def serve(cluster: LocalCluster, ready: int) -> None:
+async def serve(cluster: LocalCluster, ready: int, lock: int) -> None:
     """Runs the cluster and reports when it listens; returns on SIGTERM. OSError if it cannot listen."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -85,6 +86,7 @@ async def serve(cluster: LocalCluster, ready: int) -> None:
         url = await listen(kube, agent)
         announce(cluster, url)
         tell(ready, {"server": url})
+        os.close(lock)
         waiting = asyncio.create_task(stopped.wait())
         await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
         for task in work:

@@ -162,8 +162,8 @@ def records(env: Mapping[str, str]) -> list[LocalCluster]:
 def lock(env: Mapping[str, str]) -> Iterator[int]:
     """Holds the one lock of this user's clusters while they are started, stopped or swept; yields its descriptor.
 
-    A guardian inherits the descriptor and closes it once its record is written, so that a caller that dies in between
-    leaves no directory that looks abandoned.
+    A server that starts inherits the descriptor and closes it once it listens: when the caller dies in between, nobody
+    else finds a directory that looks abandoned, or a cluster that does not answer yet.
     """
     root(env).mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(root(env) / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

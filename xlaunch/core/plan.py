@@ -17,8 +17,10 @@ Manifest = dict[str, Any]
 HASH_ANNOTATION = "xlaunch.dev/plan-hash"
 OWNER_KEY = "xlaunch.dev/owner"
 
-# Words and numbers that Go's YAML reads as something else though PyYAML writes them plain: y, n, 1e3, 0o17, +1 ...
-_NOT_PLAIN = re.compile(r"[-+.]?[0-9._]|[+~]|[yYnN]$")
+TEXT_TAG = "tag:yaml.org,2002:str"
+# What Go's YAML (sigs.k8s.io/yaml) reads as a number, a time or a boolean, though PyYAML would write it plain: 1e3,
+# 0o17, -_1, y ...
+_NOT_PLAIN = re.compile(r"[-+]?\.?[0-9_][0-9_.:eE+\-TtZz ]*|[-+]?0[xXoObB][0-9a-fA-F_]*|[yYnN]")
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,17 @@ def _represent_text(dumper: Any, text: str) -> Any:
     style = None
     if _is_block(text):
         style = "|"
-    elif _NOT_PLAIN.match(text) or not text.isprintable():
+    elif not text.isprintable() or _NOT_PLAIN.fullmatch(text) or _resolved(dumper, text) != TEXT_TAG:
         style = '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar(TEXT_TAG, text, style=style)
+
+
+def _resolved(dumper: Any, text: str) -> str:
+    """What PyYAML reads a text as when it stands without quotes."""
+    from yaml import ScalarNode
+
+    tag: str = dumper.resolve(ScalarNode, text, (True, False))
+    return tag
 
 
 def _is_block(text: str) -> bool:

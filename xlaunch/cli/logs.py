@@ -43,13 +43,25 @@ xlaunch logs elastic-qwen3 --no-follow > train.log
 def command(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The workload.")],
-    container: Annotated[str, typer.Option("--container", "-c", help="Another container than the main one.")] = "",
+    container: Annotated[
+        str,
+        typer.Option(
+            "--container", "-c", metavar="NAME", help="Another container than the main one.", show_default=False
+        ),
+    ] = "",
     previous: Annotated[bool, typer.Option("--previous", "-p", help="Print the log before the last restart.")] = False,
-    tail: Annotated[int, typer.Option(min=-1, help="Begin with the last N lines (-1: all).", show_default=False)] = -1,
-    since: Annotated[str, typer.Option(help="Begin with lines of the last 90s, 5m, 1h30m.", show_default=False)] = "",
+    tail: Annotated[
+        int, typer.Option(min=-1, metavar="N", help="Begin with the last N lines; -1 is all.", show_default=False)
+    ] = -1,
+    since: Annotated[
+        str,
+        typer.Option(metavar="DURATION", help="Begin with the lines of the last 90s, 5m, 1h30m.", show_default=False),
+    ] = "",
     timestamps: Annotated[bool, typer.Option("--timestamps", help="Lead each line by its time.")] = False,
     follow: Annotated[bool, typer.Option("--follow/--no-follow", "-f", help="Go on as lines come.")] = True,
-    timeout: Annotated[str, typer.Option(help="Stop after that long, with exit code 124.", show_default=False)] = "",
+    timeout: Annotated[
+        str, typer.Option(metavar="DURATION", help="Stop after that long, with exit code 124.", show_default=False)
+    ] = "",
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also when the workload failed.")] = False,
     cluster: ClusterOption = "",
     project: ProjectOption = "",

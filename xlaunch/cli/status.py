@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -53,7 +54,7 @@ def command(
     context: ContextOption = "",
     kubeconfig: KubeconfigOption = "",
     namespace: NamespaceOption = "",
-    output: Annotated[str, typer.Option("--output", "-o", help="Print the result as json or yaml.")] = "",  # noqa: ARG001
+    output: Annotated[str, typer.Option("--output", "-o", metavar="json|yaml", help="Print the result so.")] = "",  # noqa: ARG001
 ) -> Result | int:
     """Show phase, restarts and the ledger of each slice.
 
@@ -82,7 +83,7 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
     On a terminal one screen is drawn anew; elsewhere each change is a line, or a document with `-o`.
     """
     clock = session.clock
-    before: object = None
+    before = ""
     again = jobsets.command(f"xlaunch status {name} --watch", connection.flags)
     with resumable(session, f"Stopped watching; {name} goes on", again), _screen(session) as draw:
         while True:
@@ -97,9 +98,9 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
             result = _result(connection, seen, counted, exit_with=exit_with)
             if draw:
                 draw(result)
-            elif (now := _state(counted)) != before:
+            elif (now := _told(session, result, _without_waits(counted), clock="")) != before:
                 before = now
-                session.stdout.write(_told(session, result, counted))
+                session.stdout.write(_told(session, result, counted, clock=f"{clock.now():%H:%M:%SZ} "))
                 session.stdout.flush()
             if counted.workload.phase.ended:
                 break
@@ -144,13 +145,15 @@ def _text(result: Result) -> str:
     return "".join(map(text_of, result.parts))
 
 
-def _told(session: Session, result: Result, counted: Ledger) -> str:
-    if session.output:
-        return ("---\n" if session.output == "yaml" else "") + dump(result.body(), session.output)
-    return change_line(counted, session.clock.now().strftime("%H:%M:%SZ")) + "\n"
+def _told(session: Session, result: Result, counted: Ledger, *, clock: str) -> str:
+    """A change as a line, or as a document with `-o`."""
+    if not session.output:
+        return clock + change_line(counted) + "\n"
+    body = {**result.body(), **as_data(counted)}
+    return ("---\n" if session.output == "yaml" else "") + dump(body, session.output)
 
 
-def _state(counted: Ledger) -> object:
-    """What is compared to find a change: all but the waits, which run down by themselves."""
-    data = as_data(counted)
-    return {**data, "slices": [{**each, "nextReplacementSeconds": None} for each in data["slices"]]}
+def _without_waits(counted: Ledger) -> Ledger:
+    """What is compared to find a change: waits run down by themselves."""
+    slices = tuple(replace(each, next_replacement_seconds=None) for each in counted.slices)
+    return replace(counted, slices=slices)

@@ -31,7 +31,7 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
         found += ["", f"Head {ledger.head.pod}{node}", Table(("CONTAINER", "STATE", "RESTARTS", "LAST EXIT"), rows)]
     elif workload.head and "pods" not in forbidden:
         found += ["", "Head: there is no pod"]
-    if ledger.slices:
+    if ledger.slices and not (workload.phase.ended and not any(map(_counted, ledger.slices))):
         found += ["", slice_table(ledger)]
     if "pods" in forbidden:
         found += ["", STALE]
@@ -75,11 +75,13 @@ def wait_cell(each: Slice) -> str:
     return f"{wait} ({each.missing} missing)" if each.missing else wait
 
 
-def change_line(ledger: Ledger, clock: str) -> str:
+def change_line(ledger: Ledger) -> str:
     """The state in one line; of the slices only those that are not whole."""
     workload = ledger.workload
     restarts = [f"JobSet {workload.restarts}/{workload.max_restarts}"]
     restarts += [f"{each.name} {each.restarts}" for each in (ledger.head.containers if ledger.head else ())]
+    if workload.phase.ended:
+        return f"{workload.phase}; restarts: {', '.join(restarts)}"
     whole = sum(each.ready == each.hosts for each in ledger.slices)
     partial = [
         f"slice {each.index}: {each.ready}/{each.hosts}, {each.lost} lost, wait at most {wait_cell(each)}"
@@ -88,7 +90,7 @@ def change_line(ledger: Ledger, clock: str) -> str:
     ]
     slices = [f"{whole} of {len(ledger.slices)} slices ready", *partial]
     alarms = [f"! {alarm.message}" for alarm in ledger.alarms]
-    return "; ".join([f"{clock} {workload.phase}", f"restarts: {', '.join(restarts)}", *slices, *alarms])
+    return "; ".join([str(workload.phase), f"restarts: {', '.join(restarts)}", *slices, *alarms])
 
 
 def _groups(slices: Sequence[Slice]) -> Iterator[list[Slice]]:
@@ -100,6 +102,11 @@ def _groups(slices: Sequence[Slice]) -> Iterator[list[Slice]]:
 def _look(each: Slice) -> tuple[object, ...]:
     counts = (each.hosts, each.ready, each.missing, each.lost, each.in_place_restarts, each.job_restarts)
     return (each.role, *counts, each.budget_left, each.next_replacement_seconds)
+
+
+def _counted(each: Slice) -> bool:
+    """Whether there is anything to tell of it: after the end its Job is gone as a rule."""
+    return bool(each.ready or each.lost or each.in_place_restarts or each.job_restarts)
 
 
 def _container_row(container: Container) -> Iterable[str]:

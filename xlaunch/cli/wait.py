@@ -45,20 +45,23 @@ def command(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The workload.")],
     goal: Annotated[
-        str, typer.Option("--for", metavar="|".join(GOALS), help="What to wait for.", show_default="done")
+        str,
+        typer.Option("--for", metavar="|".join(GOALS), help="What to wait for; done unless given.", show_default=False),
     ] = "",
     log_pattern: Annotated[
         str,
         typer.Option(metavar="RE", help="Wait for a line of the main container's log instead.", show_default=False),
     ] = "",
-    timeout: Annotated[str, typer.Option(help="Give up after that long, with exit code 124.", show_default=False)] = "",
+    timeout: Annotated[
+        str, typer.Option(metavar="DURATION", help="Give up after that long, with exit code 124.", show_default=False)
+    ] = "",
     cluster: ClusterOption = "",
     project: ProjectOption = "",
     location: LocationOption = "",
     context: ContextOption = "",
     kubeconfig: KubeconfigOption = "",
     namespace: NamespaceOption = "",
-    output: Annotated[str, typer.Option("--output", "-o", help="Print the result as json or yaml.")] = "",  # noqa: ARG001
+    output: Annotated[str, typer.Option("--output", "-o", metavar="json|yaml", help="Print the result so.")] = "",  # noqa: ARG001
 ) -> Result:
     """Block until a workload runs, ends or is gone; the exit code tells the truth.
 

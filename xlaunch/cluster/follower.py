@@ -28,6 +28,8 @@ STALL = 60.0
 # Pauses after attempts in a row that brought nothing
 PAUSES = (0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 20.0)
 FIRST_POLL, LAST_POLL = 0.25, 5.0
+# Seconds that an end and a restart take anyway: not worth a word
+PASSING = 3.0
 # So many failures in a row are not worth a word
 QUIET_FAILURES = 2
 
@@ -81,7 +83,7 @@ class Follower:
         self._news = LogNews(narration, cloud)
         self._deadline = math.inf if timeout is None else clock.monotonic() + timeout
         self._answered = clock.monotonic()
-        self._poll, self._reason = FIRST_POLL, ""
+        self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
         self._container = wanted.container or workload.main_container
         self._check_container()
 
@@ -97,7 +99,7 @@ class Follower:
                 self.end = End(action.phase, action.reason)
                 return
             if isinstance(action, WaitPod):
-                self._wait(action.reason)
+                self._wait(action.reason, attached=cursor.target is not None)
                 continue
             self._narration.went_on()
             if isinstance(action, Reopen) and action.target != cursor.target:
@@ -207,15 +209,17 @@ class Follower:
                 outcome: Outcome = end.value
                 return outcome.cursor
 
-    def _wait(self, reason: str) -> None:
-        """Says for whom, and waits longer the longer nothing changes."""
+    def _wait(self, reason: str, *, attached: bool) -> None:
+        """Says for whom, and waits longer the longer nothing changes; `attached` is whether a log was read before."""
         pod = podlib.newest(self.pods)
         if pod and not podlib.is_deleting(pod) and podlib.phase(pod) == "Pending":
             warning = newest_warning(pod_events(self._api, pod))
             reason = f"{reason}; {warning}" if warning and warning not in reason else reason
+        now = self._clock.monotonic()
         if reason != self._reason:
-            self._poll, self._reason = FIRST_POLL, reason
-        self._narration.waiting(reason)
+            self._poll, self._reason, self._since = FIRST_POLL, reason, now
+        if not attached or now - self._since >= PASSING:
+            self._narration.waiting(reason)
         self._sleep(self._next_poll())
 
     def _next_poll(self) -> float:

@@ -42,8 +42,8 @@ class Slice:
     `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, by the pods.
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails (fewer where in-place restarts have come nearer
-    to the limit); None where the Job is not known. `next_replacement_seconds`: at most so long until missing hosts
-    are replaced or, where none is missing, how long the loss of one more would take; None where that is not known.
+    to the limit). `next_replacement_seconds`: at most so long until missing hosts are replaced or, where none is
+    missing, how long the loss of one more would take. Both are None where the Jobs may not be read, and at the end.
     """
 
     role: str
@@ -154,7 +154,7 @@ def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_plac
     """The two tests of the Job controller (job_controller.go syncJob): lost pods > limit, or restarts >= limit."""
     if _action(seen.jobset, role).startswith("RestartJob"):
         return max(0, seen.workload.max_restarts - seen.workload.restarts_toward_max)
-    if not seen.knows_jobs:
+    if not seen.knows_jobs or seen.workload.phase.ended:
         return None
     limit = ((job or {}).get("spec") or {}).get("backoffLimit", role.backoff_limit)
     nearest = max(lost, in_place) if role.restart_policy == "OnFailure" else lost
@@ -164,7 +164,7 @@ def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_plac
 def _next_wait(seen: _Seen, role: Role, lost: int, last: datetime | None, missing: int) -> float | None:
     if _action(seen.jobset, role).startswith("RestartJob"):
         return SLICE_SCOPE_SECONDS
-    if not seen.knows_jobs:
+    if not seen.knows_jobs or seen.workload.phase.ended:
         return None
     if not missing:
         return replacement_delay(lost + 1)

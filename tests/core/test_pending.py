@@ -1,0 +1,101 @@
+"""Why there is no log yet, in one line."""
+
+import pytest
+from fakes.objects import condition, jobset, pod, status, waiting
+
+from xlaunch.core.pending import newest_warning, why_waiting
+from xlaunch.core.workload import describe
+
+NAME = "train-pathways-head-0-0-aaaaa"
+UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/3 nodes are available:\n 3 Insufficient cpu.")
+
+
+def head(**more):
+    return pod("pathways-head", phase="Pending", **more)
+
+
+PODS = [
+    (
+        "not scheduled",
+        head(conditions=[UNSCHEDULABLE]),
+        f"pod {NAME} is not scheduled: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.",
+    ),
+    (
+        "gated",
+        head(conditions=[condition("PodScheduled", "False", "SchedulingGated")]),
+        f"pod {NAME} is not scheduled: SchedulingGated",
+    ),
+    (
+        "image",
+        head(statuses=[status(state=waiting("ImagePullBackOff", "Back-off pulling image"))]),
+        f"pod {NAME}, container main: ImagePullBackOff: Back-off pulling image",
+    ),
+    (
+        "a sidecar holds it up",
+        head(
+            init_statuses=[status("pathways-rm", state=waiting("CrashLoopBackOff"))],
+            statuses=[status(state=waiting("PodInitializing"))],
+        ),
+        f"pod {NAME}, container pathways-rm: CrashLoopBackOff",
+    ),
+    (
+        "nothing to tell",
+        head(statuses=[status(state=waiting("PodInitializing"))]),
+        f"pod {NAME} is Pending, its containers are being started",
+    ),
+    ("on its way out", head(deleted="2026-11-29T12:00:00Z"), f"pod {NAME} is being deleted"),
+    (
+        "given up by the kubelet",
+        {**head(), "status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}},
+        f"pod {NAME} failed: Evicted: low on memory",
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "line"), [case[1:] for case in PODS], ids=[case[0] for case in PODS])
+def test_a_pod_that_waits(made, line):
+    assert why_waiting(made, describe(jobset())) == line
+
+
+SUSPENDED = [condition("Suspended", reason="SuspendedJobs", message="jobset is suspended")]
+WORKLOADS = [
+    (jobset(ready=None, suspend=True, labels={"kueue.x-k8s.io/queue-name": "tpu"}), "it waits in queue tpu"),
+    (jobset(suspend=True, conditions=SUSPENDED), "it is suspended: jobset is suspended"),
+    (
+        jobset(restarts=2, conditions=[condition("RestartingJobSet", message="applying")]),
+        "JobSet restarts it (2 of 3): applying",
+    ),
+    (jobset(deleting=True), "it is being deleted"),
+    (jobset(ready=None), "its pod has not been created yet"),
+]
+
+
+@pytest.mark.parametrize(("body", "line"), WORKLOADS)
+def test_a_workload_without_a_pod(body, line):
+    assert why_waiting(None, describe(body)) == line
+
+
+def test_a_jobset_that_is_gone():
+    assert why_waiting(None, None) == "its JobSet is gone"
+
+
+def test_the_newest_warning_of_either_event_api():
+    events = [
+        {"type": "Warning", "reason": "FailedMount", "message": "old", "lastTimestamp": "2026-11-29T12:00:00Z"},
+        {"type": "Normal", "reason": "Pulling", "message": "x", "lastTimestamp": "2026-11-29T12:09:00Z"},
+        {
+            "type": "Warning",
+            "reason": "FailedScheduling",
+            "note": "0/3 nodes",
+            "eventTime": "2026-11-29T12:01:00.1Z",
+            "lastTimestamp": None,
+        },
+        {
+            "type": "Warning",
+            "reason": "BackOff",
+            "message": "a",
+            "series": {"lastObservedTime": "2026-11-29T12:00:30Z"},
+        },
+    ]
+    assert newest_warning(events) == "FailedScheduling: 0/3 nodes"
+    assert newest_warning(events[1:2]) == ""

@@ -1,0 +1,55 @@
+"""Timestamps of Kubernetes, and ages in kubectl's words."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from xlaunch.core.timestamps import parse, seconds_since, words
+
+NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-29T12:00:00Z", NOON),
+        ("2026-11-29T12:00:00.123456789Z", NOON + timedelta(microseconds=123456)),
+        ("2026-11-29T13:00:00+01:00", NOON),
+        ("2026-11-29T12:00:00", NOON),
+        ("", None),
+        (None, None),
+        ("yesterday", None),
+    ],
+)
+def test_parse(text, moment):
+    assert parse(text) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("2026-11-29T11:59:00Z", 60.0), ("2026-11-29T12:01:00Z", 0.0), (None, 0.0)]
+)
+def test_seconds_since(text, seconds):
+    assert seconds_since(text, NOON) == seconds
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "0s"),
+        (0.9, "0s"),
+        (119, "119s"),
+        (120, "2m"),
+        (190, "3m10s"),
+        (600, "10m"),
+        (10799, "179m"),
+        (10800, "3h"),
+        (3 * 3600 + 600, "3h10m"),
+        (8 * 3600 + 600, "8h"),
+        (48 * 3600, "2d"),
+        (52 * 3600, "2d4h"),
+        (8 * 86400 + 7200, "8d"),
+    ],
+)
+def test_words(seconds, text):
+    assert words(seconds) == text
+    assert words(timedelta(seconds=seconds)) == text

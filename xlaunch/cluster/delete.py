@@ -55,31 +55,7 @@ def wait_gone(
     flags: Sequence[str] = (),
 ) -> None:
     """Returns when this very JobSet is gone; DeadlineError after `timeout` seconds says what hangs and why."""
-    metadata = jobset["metadata"]
-    name, uid, namespace = metadata["name"], metadata["uid"], metadata.get("namespace", "")
-    changes = watch(
-        api,
-        jobsets.path(api, namespace=namespace),
-        query={"fieldSelector": f"metadata.name={name}"},
-        clock=clock,
-        timeout=timeout,
-        notice=notice,
-    )
-    for change in changes:
-        if change.type == "LISTED" and uid not in {item["metadata"]["uid"] for item in change.items}:
-            return
-        if change.type == "DELETED" and change.object["metadata"]["uid"] == uid:
-            return
-    reasons, pod = hanging(api, jobset)
-    raise DeadlineError(
-        f"{name} is not gone after {timeout:g} s",
-        why="; ".join(reasons),
-        next=(
-            f"kubectl delete pod {pod} --namespace {namespace or api.namespace} --force --grace-period=0"
-            if pod
-            else jobsets.command(f"xlaunch wait {name} --for=deleted", flags)
-        ),
-    )
+    wait_all_gone(api, [jobset], clock=clock, timeout=timeout, notice=notice, flags=flags)
 
 
 def wait_all_gone(
@@ -91,20 +67,43 @@ def wait_all_gone(
     notice: Callable[[str], None],
     flags: Sequence[str] = (),
 ) -> None:
-    """`wait_gone` for several, within one time limit; the error names all that are left."""
-    deadline = clock.monotonic() + timeout
-    hung: list[DeadlineError] = []
-    for jobset in gone:
-        left = max(0.0, deadline - clock.monotonic())
-        try:
-            wait_gone(api, jobset, clock=clock, timeout=left, notice=notice, flags=flags)
-        except DeadlineError as error:
-            hung.append(error)
-    if len(hung) > 1:
-        why = "; ".join(f"{error.message}: {error.why}" for error in hung)
-        raise DeadlineError(f"{len(hung)} workloads are not gone after {timeout:g} s", why=why, next=hung[0].next)
-    if hung:
-        raise hung[0]
+    """As `wait_gone` for several of one namespace within one time limit; the error names all that are left."""
+    left = _left(api, gone, clock=clock, timeout=timeout, notice=notice)
+    if not left:
+        return
+    name, namespace = left[0]["metadata"]["name"], left[0]["metadata"].get("namespace") or api.namespace
+    found = {each["metadata"]["name"]: hanging(api, each) for each in left}
+    pod = next((pod for _, pod in found.values() if pod), "")
+    told = (f"{each}: {'; '.join(why)}" if len(left) > 1 else "; ".join(why) for each, (why, _) in found.items())
+    raise DeadlineError(
+        f"{', '.join(found)} {'is' if len(left) == 1 else 'are'} not gone after {timeout:g} s",
+        why=". ".join(told),
+        next=(
+            f"kubectl delete pod {pod} --namespace {namespace} --force --grace-period=0"
+            if pod
+            else jobsets.command(f"xlaunch wait {name} --for=deleted", flags)
+        ),
+    )
+
+
+def _left(
+    api: Api, gone: Sequence[Object], *, clock: Clock, timeout: float, notice: Callable[[str], None]
+) -> list[Object]:
+    """Those that are still there after so many seconds; returns at once when none is. All are in one namespace."""
+    left = {each["metadata"]["uid"]: each for each in gone}
+    namespace = next((each["metadata"].get("namespace", "") for each in gone), "")
+    collection = jobsets.path(api, namespace=namespace)
+    # One watch for all, of the whole collection where they are several: a field selector knows no "or"
+    query = {"fieldSelector": f"metadata.name={gone[0]['metadata']['name']}"} if len(gone) == 1 else {}
+    for change in watch(api, collection, query=query, clock=clock, timeout=timeout, notice=notice):
+        if change.type == "LISTED":
+            there = {item["metadata"]["uid"] for item in change.items}
+            left = {uid: each for uid, each in left.items() if uid in there}
+        elif change.type == "DELETED":
+            left.pop(change.object["metadata"]["uid"], None)
+        if not left:
+            break
+    return list(left.values())
 
 
 def hanging(api: Api, jobset: Object) -> tuple[list[str], str]:

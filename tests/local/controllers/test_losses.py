@@ -32,7 +32,7 @@ async def kill(bed, *names, grace=None):
 async def replaced_after(bed, *names):
     await kill(bed, *names)
     await bed.advance(0.05)
-    return await bed.until(lambda: running(bed, 13), limit=700)
+    return await bed.until(lambda: running(bed, 13), limit=700, step=0.5)
 
 
 def test_single_losses_wait_10_20_40_seconds():

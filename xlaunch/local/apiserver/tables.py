@@ -56,6 +56,10 @@ def _counted(*keys: str) -> Row:
     ]
 
 
+def _secret(secret: Object, now: datetime) -> list[Any]:
+    return [secret["metadata"]["name"], secret.get("type", ""), str(len(secret.get("data", ()))), _age(secret, now)]
+
+
 def _job(job: Object, now: datetime) -> list[Any]:
     spec, status = job["spec"], job.get("status", {})
     done, wanted = status.get("succeeded", 0), spec.get("completions")
@@ -201,6 +205,7 @@ LAYOUTS: Mapping[str, Layout] = {
     ),
     "namespaces": Layout(("Name", "Status", "Age"), _simple("status.phase")),
     "configmaps": Layout(("Name", "Data", "Age"), _counted("data", "binaryData")),
+    "secrets": Layout(("Name", "Type", "Data", "Age"), _secret),
     "serviceaccounts": Layout(("Name", "Secrets", "Age"), _counted("secrets")),
     "leases": Layout(("Name", "Holder", "Age"), _simple("spec.holderIdentity")),
     "priorityclasses": Layout(("Name", "Value", "Age"), _simple("value")),

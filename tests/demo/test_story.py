@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from tests.fakes.clock import FakeClock
@@ -76,3 +78,26 @@ def test_the_end_leaves_the_cursor_on_a_new_line(story, told):
     found.end()
     found.end()
     assert "".join(told).endswith("step: 2\n")
+
+
+def test_what_the_stand_in_says_of_itself_is_told(story, told):
+    show(story(), "REHEARSAL by xlaunch: MaxText is not installed")
+    assert len(told) == 1
+
+
+def test_the_first_step_of_an_attempt_is_a_line(story, told):
+    found = story()
+    ready = "Sufficient slices active: 3 >= 3. Active indices: {0, 1, 2}"
+    show(found, "completed step: 3", "completed step: 4", ready, "completed step: 1", "completed step: 2")
+    assert [text.split("step: ")[1] for text in told if "step" in text] == ["3\n", "1\n"]
+
+
+def test_slices_that_are_not_whole_are_told(story, told):
+    whole = SimpleNamespace(index=0, ready=4, hosts=4, budget_left=40, next_replacement_seconds=10.0)
+    hurt = SimpleNamespace(index=2, ready=3, hosts=4, budget_left=39, next_replacement_seconds=10.0)
+    unknown = SimpleNamespace(index=3, ready=0, hosts=4, budget_left=None, next_replacement_seconds=None)
+    story().tell_ledger(SimpleNamespace(slices=(whole, hurt, unknown)))
+    assert told == [
+        "   0.0s  ==> status: slice 2 has 3 of 4 hosts, budget left 39, replaced after at most 10 s\n",
+        "   0.0s  ==> status: slice 3 has 0 of 4 hosts\n",
+    ]

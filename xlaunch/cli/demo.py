@@ -45,7 +45,7 @@ def command(
     notices, waits, restores and goes on; at the end stands what the recovery took and whether the head lost anything:
     its pod, its process, a Python list in that process.
 
-    Nothing runs on a TPU and paces are simulated; processes, signals, waits and back-offs are real. It takes about 75 s
+    Nothing runs on a TPU and paces are simulated; processes, signals, waits and back-offs are real. It takes about 70 s
     and exits with 0 only if the proof holds.
     """
     session = session_of(ctx)

@@ -27,6 +27,8 @@ TOLD = {
     Kind.ERROR,
     Kind.PROXY_LOST,
 }
+# What the stand-in for the trainer says of itself first: it is not left out
+LABEL = "REHEARSAL"
 RED, GREEN, BOLD, PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
 COLORS = {Kind.SLICE_DOWN: RED, Kind.ERROR: RED, Kind.STOPPED: RED, Kind.READY: GREEN, Kind.RESTORED: GREEN}
 REDRAW = "\r\x1b[2K"
@@ -61,9 +63,13 @@ class Story:
         """A line of the log, if it tells something."""
         if event is not None and event.kind is Kind.STEP:
             self._step(line, event)
-        elif (event is not None and event.kind in TOLD) or line.level in ("E", "F"):
-            self._line(self._cut(line), COLORS.get(event.kind, "") if event else RED)
-            self._first = self._first or (event is not None and event.kind is Kind.READY)
+        elif event is not None and event.kind in TOLD:
+            self._line(self._cut(line), COLORS.get(event.kind, ""))
+            self._first = self._first or event.kind is Kind.READY
+        elif line.level in ("E", "F"):
+            self._line(self._cut(line), RED)
+        elif line.message.startswith(LABEL):
+            self._line(self._cut(line), "")
 
     def tell_ledger(self, found: Ledger) -> None:
         """The slices that are not whole, in the words of `xlaunch status`."""

@@ -190,6 +190,19 @@ def test_dependencies():
     )
 
 
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"replicatedJobs": [{"name": "w"}]}, "template.spec.template.spec.containers: Required value"),
+        ({"failurePolicy": {"rules": [{"name": "r"}]}}, "spec.failurePolicy.rules[0].action: Required value"),
+        ({"successPolicy": {}}, "spec.successPolicy.operator: Required value"),
+        ({"replicatedJobs": [1]}, "spec.replicatedJobs"),
+    ],
+)
+def test_what_is_no_jobset_at_all_is_refused_by_the_schema(spec, message):
+    assert message in refused(minimal(**spec)).message
+
+
 def test_too_many_pods():
     jobset = minimal()
     jobset["spec"]["replicatedJobs"][0].update(replicas=2**16)

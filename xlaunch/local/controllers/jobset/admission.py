@@ -61,7 +61,7 @@ async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
     spec.setdefault("successPolicy", {"operator": "All"})
     spec.setdefault("startupPolicy", {"startupPolicyOrder": "AnyOrder"})
     for replicated in replicated_jobs(jobset):
-        job = replicated["template"].setdefault("spec", {})
+        job = replicated.setdefault("template", {}).setdefault("spec", {})
         job.setdefault("completionMode", "Indexed")
         pod = job.setdefault("template", {}).setdefault("spec", {})
         if not pod.get("restartPolicy"):

@@ -82,8 +82,9 @@ class _Server:
             return await self._object(request, requests.parse_path(parts))
         except StatusError as error:
             return _refused(error)
-        except web.HTTPException:
-            raise
+        except web.HTTPRequestEntityTooLarge:
+            message = f"Request entity too large: limit is {_BODY_LIMIT}"
+            return _refused(StatusError(413, "RequestEntityTooLarge", message))
         except Exception as error:
             logger.exception("%s %s", request.method, "/".join(parts))
             message = f"Internal error occurred: {type(error).__name__}: {error}"

@@ -6,7 +6,7 @@ import pytest
 
 from xlaunch.local.node.env import Addresses
 from xlaunch.local.node.records import ContainerRecord
-from xlaunch.local.node.status import close_records, phase, pod_status
+from xlaunch.local.node.status import Ending, close_records, phase, pod_status
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 WHERE = Addresses("127.77.128.1", "127.77.0.1")
@@ -64,9 +64,9 @@ def test_phase(records, policy, terminal, expected):
     assert phase(records, policy, terminal=terminal, initialized=initialized) == expected
 
 
-def written(records, before=None, policy="Never", **options):
+def written(records, before=None, policy="Never", **ending):
     pod = {"spec": {"restartPolicy": policy}, "status": before or {}}
-    return pod_status(pod, records, WHERE, NOW, **options)
+    return pod_status(pod, records, WHERE, NOW, Ending(**ending))
 
 
 def conditions(status):

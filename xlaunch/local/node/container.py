@@ -119,7 +119,8 @@ class Container:
         else:
             self.record.begin(container_id, self._clock.now())
             self.started.set()
-            self._note(Note("Normal", "Started", f"Started container {name} as process {self.process.pid}"))
+            what = ", a rehearsal stand-in for its image" if invocation.is_stand_in else ""
+            self._note(Note("Normal", "Started", f"Started container {name} as process {self.process.pid}{what}"))
         self._changed()
 
     async def _configured(self) -> Invocation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ async def invocation(
         **given,
         **_own(addresses, site, hosts, given.get("PYTHONPATH")),
     }
-    return Invocation(argv, env, working_directory(container, scratch))
+    return Invocation(argv, env, working_directory(container, scratch), is_stand_in=not command)
 
 
 def _own(addresses: Addresses, site: Site, hosts: Path, python_path: str | None) -> dict[str, str]:
@@ -121,9 +121,3 @@ def _fresh(directory: Path) -> Path:
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(mode=0o700, parents=True)
     return directory
-
-
-def command_line(argv: Sequence[str]) -> str:
-    """The first words of what is executed, for an event."""
-    text = " ".join(argv[:4])
-    return text if len(text) <= 120 else text[:117] + "..."

@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from xlaunch.local.controllers.events import Note, Recorder
 from xlaunch.local.controllers.objects import is_deleting, is_terminal
-from xlaunch.local.kube import STRATEGIC, Kube, Object, StatusError
+from xlaunch.local.kube import Kube, Object, StatusError
 from xlaunch.local.node.container import Container, Spawn
 from xlaunch.local.node.env import Addresses, ConfigError
 from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site, invocation
+from xlaunch.local.node.podwriter import PodWriter
 from xlaunch.local.node.process import Invocation
 from xlaunch.local.node.records import records
-from xlaunch.local.node.status import close_records, pod_status
+from xlaunch.local.node.status import Ending, close_records, pod_status
 from xlaunch.local.node.volumes import make_volumes, not_emulated
 from xlaunch.local.time import ScaledClock
 
-WRITE_RETRY = 1.0
 DEFAULT_GRACE = 30
 
 
@@ -53,15 +53,12 @@ class PodRunner:
         self._machine = machine
         self._clock = machine.clock
         self._meta = pod["metadata"]
-        self._dirty = asyncio.Event()
         self._stopping = asyncio.Event()
         self._deleted = asyncio.Event()
         self._moved = asyncio.Event()
         self._deadline = float("inf")
-        self._removed = False
-        self._terminal = False
-        self._reason: tuple[str, str] = ("", "")
-        self._written: Object = {}
+        self._ended = Ending()
+        self._writer = PodWriter(machine.kube, machine.clock, pod)
         self._notes: set[asyncio.Task[None]] = set()
         volumes = make_volumes(pod, machine.site.pod(self.uid) / "volumes")
         self._volumes = volumes
@@ -74,7 +71,7 @@ class PodRunner:
                 prepare=partial(self._prepare, spec),
                 log_path=partial(self._log_path, record.name),
                 spawn=machine.spawn,
-                changed=self._dirty.set,
+                changed=self._writer.changed,
                 note=self._note,
             )
             for record, spec in zip(self.records, specs, strict=True)
@@ -88,13 +85,14 @@ class PodRunner:
     def update(self, pod: Object) -> None:
         """A new version of the pod: its status as others see it, and perhaps the wish to delete it."""
         self.pod = pod
+        self._writer.pod = pod
         if is_deleting(pod):
             self._stop_within(pod["metadata"].get("deletionGracePeriodSeconds", DEFAULT_GRACE))
             self._deleted.set()
 
     def removed(self) -> None:
         """The object is gone: the processes still get the pod's own grace period, as after a forced deletion."""
-        self._removed = True
+        self._writer.removed = True
         self._stop_within(self.pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         self._deleted.set()
 
@@ -111,16 +109,16 @@ class PodRunner:
         """Returns when the pod has been deleted. Cancelled, it leaves processes to `vanish`."""
         if not is_terminal(self.pod):
             self._machine.hosts.add(self.pod, self._addresses.pod)
-            writer = asyncio.ensure_future(self._write_status())
+            writer = asyncio.ensure_future(self._writer.run(self._status))
             try:
                 await self._live()
             finally:
                 writer.cancel()
                 self._machine.hosts.remove(self.pod)
-            self._terminal = True
-            await self._write()
+            self._ended = replace(self._ended, terminal=True)
+            await self._writer.write(self._status)
         await self._deleted.wait()
-        await self._delete()
+        await self._writer.delete()
         for directory in (self._machine.site.pod(self.uid), self._machine.site.logs(self.uid)):
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -132,7 +130,7 @@ class PodRunner:
         """Runs the containers until they have ended, by themselves or because the pod is to be deleted."""
         for sentence in not_emulated(self.pod, self._volumes):
             self._note(Note("Warning", "NotEmulated", sentence))
-        self._dirty.set()
+        self._writer.changed()
         if not self._stopping.is_set():
             await self._until_ended()
         self._stop_within(self.pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
@@ -172,7 +170,7 @@ class PodRunner:
             await asyncio.Event().wait()
         await self._clock.sleep(seconds)
         message = "Pod was active on the node longer than the specified deadline"
-        self._reason = ("DeadlineExceeded", message)
+        self._ended = Ending(reason="DeadlineExceeded", message=message)
         self._note(Note("Normal", "DeadlineExceeded", message))
 
     async def _stop_containers(self) -> None:
@@ -207,6 +205,9 @@ class PodRunner:
                 return None
             raise ConfigError(error.message) from error
 
+    def _status(self) -> Object:
+        return pod_status(self._writer.pod, self.records, self._addresses, self._clock.now(), self._ended)
+
     def _log_path(self, container: str, instance: int) -> Path:
         return self._machine.site.logs(self.uid) / container / f"{instance}.log"
 
@@ -215,57 +216,6 @@ class PodRunner:
         task = asyncio.ensure_future(record)
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
-
-    async def _write_status(self) -> None:
-        while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            await self._write()
-
-    async def _write(self) -> None:
-        """Writes the status if it differs from what was written; tries again until the API server takes it."""
-        reason, message = self._reason
-        while not self._removed:
-            status = pod_status(
-                self.pod,
-                self.records,
-                self._addresses,
-                self._clock.now(),
-                terminal=self._terminal,
-                reason=reason,
-                message=message,
-            )
-            if status == self._written:
-                return
-            body = {"metadata": {"uid": self.uid}, "status": status}
-            try:
-                patched = await self._patch(body)
-            except StatusError as error:
-                if error.code in (404, 409):
-                    return  # another pod of that name, or none; its event follows
-                await self._clock.sleep(WRITE_RETRY)
-            else:
-                self.pod = {**self.pod, "status": patched["status"]}
-                self._written = status
-                return
-
-    async def _patch(self, body: Object) -> Object:
-        name, namespace = self._meta["name"], self._meta["namespace"]
-        return await self._machine.kube.patch("pods", name, body, namespace, kind=STRATEGIC, subresource="status")
-
-    async def _delete(self) -> None:
-        """Nothing runs any more, so the object may go: the deletion with grace 0 that a kubelet ends with."""
-        while not self._removed:
-            try:
-                await self._machine.kube.delete(
-                    "pods", self._meta["name"], self._meta["namespace"], grace=0, uid=self.uid
-                )
-            except StatusError as error:
-                if error.code in (404, 409):
-                    return
-                await self._clock.sleep(WRITE_RETRY)
-            else:
-                return
 
 
 def address_of(pod: Mapping[str, Any], node_address: str, take: Callable[[], str]) -> Addresses:

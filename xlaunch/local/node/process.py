@@ -26,11 +26,15 @@ BLOCK = 64 * 1024
 
 @dataclass(frozen=True)
 class Invocation:
-    """What to execute: argv, the whole environment and the working directory (which exists)."""
+    """What to execute: argv, the whole environment and the working directory (which exists).
+
+    `is_stand_in`: the manifest has no command, and this takes the place of the image's own.
+    """
 
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: Path
+    is_stand_in: bool = False
 
 
 class StartError(Exception):

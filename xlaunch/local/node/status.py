@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -58,25 +59,31 @@ def _succeeded(record: ContainerRecord) -> bool:
     return record.exit_code == 0
 
 
-def pod_status(
-    pod: Mapping[str, Any],
-    records: Records,
-    addresses: Addresses,
-    now: datetime,
-    *,
-    terminal: bool = False,
-    reason: str = "",
-    message: str = "",
-) -> Object:
-    """The status to write. Conditions that others own (DisruptionTarget ...) are kept by the patch, not repeated here.
+@dataclass(frozen=True)
+class Ending:
+    """How a pod has ended, as far as its containers don't tell.
 
-    `reason` and `message` say why the pod was ended by the node, e.g. DeadlineExceeded.
+    `terminal`: nothing will be started any more. `reason` and `message` say why the node ended it, e.g.
+    DeadlineExceeded.
     """
+
+    terminal: bool = False
+    reason: str = ""
+    message: str = ""
+
+
+ALIVE = Ending()
+
+
+def pod_status(
+    pod: Mapping[str, Any], records: Records, addresses: Addresses, now: datetime, ending: Ending = ALIVE
+) -> Object:
+    """The status to write. Conditions that others own (DisruptionTarget ...) are kept by the patch, not said again."""
     before = pod.get("status") or {}
     initialized = any(each.kind == "main" and (each.id or each.terminated) for each in records)
     policy = pod["spec"].get("restartPolicy", "Always")
-    current = phase(records, policy, terminal=terminal, initialized=initialized)
-    if reason:
+    current = phase(records, policy, terminal=ending.terminal, initialized=initialized)
+    if ending.reason:
         current = "Failed"
     running = any(each.is_running for each in records)
     if current in STOPPED and running:
@@ -93,8 +100,8 @@ def pod_status(
     }
     if inits := [each.status() for each in records if each.kind != "main"]:
         status["initContainerStatuses"] = inits
-    if reason:
-        status |= {"reason": reason, "message": message}
+    if ending.reason:
+        status |= {"reason": ending.reason, "message": ending.message}
     return status
 
 

@@ -1,0 +1,71 @@
+"""What a pod's runner writes to the API server: its status, whenever that changes, and the deletion at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from xlaunch.local.kube import STRATEGIC, Kube, Object, StatusError
+from xlaunch.local.time import ScaledClock
+
+# Seconds of cluster time after which a write that the API server refused is tried again
+RETRY = 1.0
+# The pod is gone, or another one has its name: there is nothing to write to any more, and its event follows
+GONE = (404, 409)
+
+
+class PodWriter:
+    """Writes for one pod. `pod` is its newest version, `removed` says that its object is gone."""
+
+    def __init__(self, kube: Kube, clock: ScaledClock, pod: Object) -> None:
+        self.pod = pod
+        self.removed = False
+        self._kube = kube
+        self._clock = clock
+        self._meta = pod["metadata"]
+        self._changed = asyncio.Event()
+        self._written: Object = {}
+
+    def changed(self) -> None:
+        """There is a new status; `run` writes it soon, several changes at once."""
+        self._changed.set()
+
+    async def run(self, status: Callable[[], Object]) -> None:
+        """Writes each new status until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            await self.write(status)
+
+    async def write(self, status: Callable[[], Object]) -> None:
+        """Writes the status unless it is what was written last; tries until the API server takes it."""
+        name, namespace, uid = self._meta["name"], self._meta["namespace"], self._meta["uid"]
+        while not self.removed:
+            new = status()
+            if new == self._written:
+                return
+            # With the UID, as the kubelet does it: a pod that has replaced this one must not get its status
+            body = {"metadata": {"uid": uid}, "status": new}
+            try:
+                patched = await self._kube.patch("pods", name, body, namespace, kind=STRATEGIC, subresource="status")
+            except StatusError as error:
+                if error.code in GONE:
+                    return
+                await self._clock.sleep(RETRY)
+            else:
+                self.pod = {**self.pod, "status": patched["status"]}
+                self._written = new
+                return
+
+    async def delete(self) -> None:
+        """Nothing runs any more, so the object may go: the deletion with grace 0 that a kubelet ends with."""
+        name, namespace, uid = self._meta["name"], self._meta["namespace"], self._meta["uid"]
+        while not self.removed:
+            try:
+                await self._kube.delete("pods", name, namespace, grace=0, uid=uid)
+            except StatusError as error:
+                if error.code in GONE:
+                    return
+                await self._clock.sleep(RETRY)
+            else:
+                return

@@ -273,7 +273,7 @@ REFUSED = {
     "template": (["--template=/nowhere"], None, "can't be read"),
     "patch": (["--patch=/nowhere"], None, "can't be read"),
     "many hosts": (["--num-slices=2147483647"], None, "--num-slices"),
-    "storage": (["--storage=mine"], None, "--patch"),
+    "storage": (["--storage=mine"], None, "xlaunch template export"),
     "tensorboard": (["--use-vertex-tensorboard"], None, "TensorBoard"),
     "experiment": (["--experiment-name=x"], None, "TensorBoard"),
     "script dir": (["--script-dir=."], None, "build"),

@@ -33,6 +33,7 @@ class ForeignFlag:
 
 
 _BUILD = "build and push it first (docker build, or gcloud builds submit --tag), then give --docker-image"
+_TEMPLATE = "Add the volume and its mount to a copy of the template: xlaunch template export"
 _TENSORBOARD = "xpk creates the Vertex AI experiment itself, and its Pathways workloads never learn the name"
 
 # From the parsers of xpk 1.16 (parser/workload.py, parser/common.py) and of its earlier releases
@@ -41,7 +42,7 @@ PATHWAYS_FLAGS = (
     ForeignFlag(
         ("--storage",),
         "It names objects that xpk keeps inside a cluster, and xpk itself drops it for Pathways workloads",
-        "Add the volume and its mount with --patch FILE, or in a copy of the template",
+        _TEMPLATE,
     ),
     ForeignFlag(
         ("--use-vertex-tensorboard",),
@@ -65,7 +66,7 @@ PATHWAYS_FLAGS = (
     ForeignFlag(
         ("--ramdisk-directory",),
         "It mounts a RAM disk for multi-tier checkpointing into plain workloads only",
-        "Add the volume and its mount with --patch FILE",
+        _TEMPLATE,
     ),
     ForeignFlag(
         ("--mtc-enabled",),

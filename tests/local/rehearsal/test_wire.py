@@ -1,3 +1,4 @@
+import re
 import socket
 
 import pytest
@@ -61,6 +62,16 @@ def test_what_is_no_address_is_said(address):
 
 
 def test_flags_that_are_not_known_are_named(stream):
-    found = wire.flags(["--server_port=7", "--alsologtostderr", "--x=1"], Log(stream), "p.py:1", server_port=1, other=2)
+    found = wire.flags(["--server_port=7", "--alsologtostderr", "--x=1"], Log(stream), server_port=1, other=2)
     assert found == {"server_port": "7", "other": "2"}
     assert stream.getvalue().endswith(b"Accepted without effect: --alsologtostderr --x=1\n")
+
+
+def test_lines_look_like_absls(stream):
+    log = Log(stream)
+    log.line("manager.py:310", "Slice down\nsecond line", "E")
+    log.note("ours")
+    first, second, third = stream.getvalue().decode().splitlines()
+    assert re.fullmatch(r"E\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ manager\.py:310\] Slice down", first)
+    assert second == "second line"
+    assert re.fullmatch(r"I\d{4} \S+ +\d+ test_wire\.py:\d+\] ours", third)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from datetime import datetime
 from typing import BinaryIO
@@ -23,6 +24,11 @@ class Log:
         now = datetime.now()  # noqa: DTZ005 - absl writes the machine's local time
         prefix = f"{level}{now:%m%d %H:%M:%S.%f} {threading.get_ident():>5} {place}] "
         self.raw(f"{prefix}{message}\n")
+
+    def note(self, message: str, level: str = "I") -> None:
+        """A line of the stand-in's own: its place is the caller's."""
+        caller = sys._getframe(1)
+        self.line(f"{caller.f_code.co_filename.rpartition('/')[2]}:{caller.f_lineno}", message, level)
 
     def raw(self, text: str) -> None:
         """Text without a prefix, such as a traceback."""

@@ -7,7 +7,6 @@ import sys
 
 from xlaunch.local.rehearsal.abslog import Log
 
-PLACE = "colocated_python.py:1"
 TERMINATED = 143
 
 
@@ -15,6 +14,6 @@ def main(argv: list[str]) -> int:
     """Waits until it is told to stop."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     log = Log(sys.stderr.buffer)
-    log.line(PLACE, f"REHEARSAL by xlaunch: stands in for the colocated Python sidecar; ignores {argv}")
+    log.note(f"REHEARSAL by xlaunch: stands in for the colocated Python sidecar; ignores {argv}")
     while True:
         signal.pause()

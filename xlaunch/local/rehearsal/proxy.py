@@ -11,7 +11,6 @@ from xlaunch.local.rehearsal.abslog import Log
 from xlaunch.local.rehearsal.links import Links
 from xlaunch.local.rehearsal.registry import Worker
 
-PLACE = "proxy.py:1"
 TERMINATED = 143
 
 
@@ -30,13 +29,13 @@ class Proxy:
 
     def handle(self, channel: wire.Channel) -> None:
         """Serves one trainer, one request at a time, in order."""
-        self._log.line(PLACE, "A client connected")
+        self._log.note("A client connected")
         placed: dict[tuple[int, int], str] = {}
         failure = ""
         while True:
             message = channel.receive()
             if message is None:
-                self._log.line(PLACE, "The client has gone")
+                self._log.note("The client has gone")
                 return
             if message["op"] == "hello":
                 channel.send({"slices": self._links.wait_for_count(), "elastic": self._elastic})
@@ -62,12 +61,11 @@ class Proxy:
     def _step(self, placed: dict[tuple[int, int], str], seconds: float) -> str:
         failure = self._links.run(placed, seconds)
         if failure:
-            self._log.line(PLACE, failure, "E")
+            self._log.note(failure, "E")
             away = {index for index, _ in placed} - set(self._links.whole())
             if len(away) > self._elastic:
                 self._lost_for_good |= away
-                self._log.line(
-                    PLACE,
+                self._log.note(
                     f"Slices {sorted(away)} are away and --num_elastic_slices={self._elastic}: lost for good",
                     "E",
                 )
@@ -88,11 +86,11 @@ def follow_manager(manager: str, links: Links, clock: clocks.Clock, log: Log) ->
                     break
                 workers = [Worker(**fields) for fields in snapshot["workers"]]
                 links.update(snapshot["slices"], workers, snapshot["settled"])
-            log.line(PLACE, f"The resource manager at {manager} closed the connection", "W")
+            log.note(f"The resource manager at {manager} closed the connection", "W")
         except OSError as error:
             if str(error) != told:
                 told = str(error)
-                log.line(PLACE, f"The resource manager at {manager} is away ({error}); trying again", "W")
+                log.note(f"The resource manager at {manager} is away ({error}); trying again", "W")
         clock.sleep(1.0)
 
 
@@ -104,13 +102,12 @@ def main(argv: list[str]) -> int:
     found = wire.flags(
         argv,
         log,
-        PLACE,
         server_port=29000,
         resource_manager_address="",
         num_elastic_slices=0,
         gcs_scratch_location="",
     )
-    log.line(PLACE, "REHEARSAL by xlaunch: stands in for the Pathways proxy server; no TPU is used")
+    log.note("REHEARSAL by xlaunch: stands in for the Pathways proxy server; no TPU is used")
     manager = found["resource_manager_address"]
     wire.split(manager)
     links = Links(clock)

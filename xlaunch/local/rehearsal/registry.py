@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-HEARTBEAT_SECONDS = 2.0
 # Google's blog: an idle slice is reported lost after about 10 s without heartbeats
 TIMEOUT_SECONDS = 10.0
 

@@ -13,7 +13,6 @@ from xlaunch.local.rehearsal import wire
 from xlaunch.local.rehearsal.abslog import Log
 from xlaunch.local.rehearsal.registry import TIMEOUT_SECONDS, Registry, Worker, chips_of
 
-PLACE = "resource_manager.py:1"
 TERMINATED = 143
 # Below this a busy machine, not a dead worker, would be what is noticed
 REAL_TIMEOUT_FLOOR = 3.0
@@ -48,7 +47,7 @@ class ResourceManager:
         while True:
             message_or_end = channel.receive()
             if message_or_end is None:
-                self._log.line(PLACE, f"{_name(worker)} closed its connection; waiting for its heartbeats")
+                self._log.note(f"{_name(worker)} closed its connection; waiting for its heartbeats")
                 return
             with self._changed:
                 known = self._registry.heartbeat(worker.incarnation, self._clock.monotonic())
@@ -65,11 +64,11 @@ class ResourceManager:
             whole = self._registry.whole()
             self._notify()
         channel.send({"ok": True})
-        self._log.line(PLACE, f"Registered {_name(worker)} at {worker.address}. Whole slices: {whole}")
+        self._log.note(f"Registered {_name(worker)} at {worker.address}. Whole slices: {whole}")
         return True
 
     def _watch(self, channel: wire.Channel) -> None:
-        self._log.line(PLACE, "A proxy watches the workers")
+        self._log.note("A proxy watches the workers")
         sent = -1
         while True:
             with self._changed:
@@ -95,7 +94,7 @@ class ResourceManager:
                     settled = now >= self._settled_at
                     self._notify()
             for worker in gone:
-                self._log.line(PLACE, f"No heartbeat of {_name(worker)} for {self._registry.timeout:.0f} s: lost", "W")
+                self._log.note(f"No heartbeat of {_name(worker)} for {self._registry.timeout:.0f} s: lost", "W")
 
     def _notify(self) -> None:
         self._version += 1
@@ -111,13 +110,13 @@ def main(argv: list[str]) -> int:
     log = Log(sys.stderr.buffer)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     found = wire.flags(
-        argv, log, PLACE, server_port=29001, node_type="", instance_count=1, instance_type="", gcs_scratch_location=""
+        argv, log, server_port=29001, node_type="", instance_count=1, instance_type="", gcs_scratch_location=""
     )
     manager = ResourceManager(
         int(found["instance_count"]), chips_of(found["instance_type"]), clocks.from_environment(), log
     )
-    log.line(PLACE, "REHEARSAL by xlaunch: stands in for the Pathways resource manager; no TPU is used")
+    log.note("REHEARSAL by xlaunch: stands in for the Pathways resource manager; no TPU is used")
     wire.serve(wire.listen(int(found["server_port"])), manager.handle)
-    log.line(PLACE, f"Expecting {found['instance_count']} slices of {found['instance_type']}")
+    log.note(f"Expecting {found['instance_count']} slices of {found['instance_type']}")
     manager.expire_for_ever()
     return 0

@@ -17,7 +17,6 @@ from xlaunch.local.rehearsal import checkpoints, config, elastic
 from xlaunch.local.rehearsal import clock as clocks
 from xlaunch.local.rehearsal.abslog import Log
 
-PLACE = "rehearsal.py:1"
 # Simulated paces, in seconds: a step of qwen3-0.6b in MaxText's elastic guide, and a compilation short enough to watch
 STEP_SECONDS = 0.159
 COMPILE_SECONDS = 4.0
@@ -55,7 +54,7 @@ class Trainer:
     def train(self, slices: set[int]) -> None:
         """One attempt, from the last committed checkpoint to the last step. Raises what MaxText's train_loop raises."""
         self.attempts.append(len(self.attempts) + 1)
-        self._log.line(PLACE, f"Rehearsal: pid={os.getpid()} list={hex(id(self.attempts))} length={len(self.attempts)}")
+        self._log.note(f"Rehearsal: pid={os.getpid()} list={hex(id(self.attempts))} length={len(self.attempts)}")
         self._log.line("max_utils.py:800", "System Information: Jax Version: none (rehearsal)")
         self._clock.sleep(SET_UP_SECONDS)
         manager = self._checkpoint_manager()
@@ -217,21 +216,20 @@ def wait_for_all(backend: backends.Pathways, clock: clocks.Clock, log: Log) -> s
             return active
         if active != told:
             told = active
-            log.line(PLACE, f"Rehearsal: {len(active)} of {backend.slices} slices are there; waiting for all")
+            log.note(f"Rehearsal: {len(active)} of {backend.slices} slices are there; waiting for all")
         clock.sleep(1.0)
 
 
 def main(argv: list[str]) -> int:
     """Runs as `python3 -m maxtext.trainers.pre_train.train CONFIG key=value …` would."""
     log = Log(sys.stderr.buffer)
-    log.line(
-        PLACE,
+    log.note(
         "REHEARSAL by xlaunch: MaxText is not installed in this Python, so a stand-in trains nothing at a simulated "
         "pace. Steps, waits, errors and checkpoint directories are real; times of steps and saves are simulated",
     )
     flags = config.parse(argv, os.environ, datetime.now())  # noqa: DTZ005 - as MaxText names a run
     if flags.ignored:
-        log.line(PLACE, f"Rehearsal: accepted without effect and unchecked: {', '.join(flags.ignored)}")
+        log.note(f"Rehearsal: accepted without effect and unchecked: {', '.join(flags.ignored)}")
     if flags.log_config:
         for key, value in sorted(flags.values.items()):
             log.line("pyconfig.py:432", f"Config param {key}: {value}")

@@ -101,7 +101,7 @@ def serve(server: socket.socket, handle: Callable[[Channel], None]) -> None:
     threading.Thread(target=accept, daemon=True).start()
 
 
-def flags(argv: list[str], log: Log, place: str, **defaults: Any) -> dict[str, str]:
+def flags(argv: list[str], log: Log, **defaults: Any) -> dict[str, str]:
     """The `--name=value` flags of a Pathways server; the ones it does not know are named in the log, not dropped."""
     found = {name: str(value) for name, value in defaults.items()}
     ignored = []
@@ -113,5 +113,5 @@ def flags(argv: list[str], log: Log, place: str, **defaults: Any) -> dict[str, s
         else:
             ignored.append(word)
     if ignored:
-        log.line(place, f"Accepted without effect: {' '.join(ignored)}")
+        log.note(f"Accepted without effect: {' '.join(ignored)}")
     return found

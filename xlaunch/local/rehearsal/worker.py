@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import uuid
 from typing import Any
 
 from xlaunch.local.rehearsal import clock as clocks
 from xlaunch.local.rehearsal import wire
 from xlaunch.local.rehearsal.abslog import Log
-from xlaunch.local.rehearsal.registry import HEARTBEAT_SECONDS
 
-PLACE = "worker.py:1"
+HEARTBEAT_SECONDS = 2.0
 # Not 0: a worker that ends with 0 on SIGTERM counts as succeeded and is never replaced
 TERMINATED = 143
 
@@ -42,7 +40,7 @@ def register_for_ever(manager: str, identity: dict[str, Any], clock: clocks.Cloc
             if answer and "error" in answer:
                 raise ValueError(answer["error"])
             if answer:
-                log.line(PLACE, f"Registered with {manager}")
+                log.note(f"Registered with {manager}")
                 told = ""
             while answer:
                 clock.sleep(HEARTBEAT_SECONDS)
@@ -50,7 +48,7 @@ def register_for_ever(manager: str, identity: dict[str, Any], clock: clocks.Cloc
         except OSError as error:
             if str(error) != told:
                 told = str(error)
-                log.line(PLACE, f"The resource manager at {manager} is away ({error}); trying again", "W")
+                log.note(f"The resource manager at {manager} is away ({error}); trying again", "W")
         clock.sleep(1.0)
 
 
@@ -60,16 +58,14 @@ def main(argv: list[str]) -> int:
     clock = clocks.from_environment()
 
     def stop(*_: object) -> None:
-        log.line(PLACE, "Received SIGTERM; stopping")
+        log.note("Received SIGTERM; stopping")
         sys.exit(TERMINATED)
 
     signal.signal(signal.SIGTERM, stop)
-    found = wire.flags(
-        argv, log, PLACE, server_port=29005, resource_manager_address="", gcs_scratch_location="", chips=4
-    )
+    found = wire.flags(argv, log, server_port=29005, resource_manager_address="", gcs_scratch_location="", chips=4)
     slice_index = int(os.environ.get("MEGASCALE_SLICE_ID") or 0)
     host = int(os.environ.get("JOB_COMPLETION_INDEX") or 0)
-    log.line(PLACE, f"REHEARSAL by xlaunch: stands in for worker {host} of slice {slice_index}; no TPU is used")
+    log.note(f"REHEARSAL by xlaunch: stands in for worker {host} of slice {slice_index}; no TPU is used")
     wire.serve(wire.listen(int(found["server_port"])), lambda channel: serve_steps(channel, clock))
     identity = {
         "op": "register",
@@ -77,10 +73,10 @@ def main(argv: list[str]) -> int:
         "host": host,
         "chips": int(found["chips"]),
         "address": f"{wire.pod_ip()}:{found['server_port']}",
-        "incarnation": uuid.uuid4().hex,
+        "incarnation": os.urandom(16).hex(),
     }
     try:
         register_for_ever(found["resource_manager_address"], identity, clock, log)
     except ValueError as error:
-        log.line(PLACE, str(error), "E")
+        log.note(str(error), "E")
     return 1

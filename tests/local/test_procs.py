@@ -30,6 +30,15 @@ def test_a_pid_that_nobody_has():
     procs.kill(2**22 + 1)
 
 
+@pytest.mark.parametrize("error", [ProcessLookupError, PermissionError])
+def test_what_cannot_be_killed_is_no_error(monkeypatch, error):
+    def refuse(pid, number):
+        raise error
+
+    monkeypatch.setattr(procs.os, "kill", refuse)
+    assert not procs.kill(os.getpid())
+
+
 def test_a_pid_that_another_process_has_by_now():
     start = procs.start_of(os.getpid())
     assert procs.is_running(os.getpid(), start)

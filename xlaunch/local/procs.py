@@ -93,28 +93,27 @@ def with_environment(marker: str, table: Iterable[int]) -> Iterator[int]:
             yield pid
 
 
-def kill(pid: int, number: int = signal.SIGKILL) -> None:
-    """Sends a signal; a process that has ended already is no error."""
-    with contextlib.suppress(ProcessLookupError):
+def kill(pid: int, number: int = signal.SIGKILL) -> bool:
+    """Sends a signal; False if the process has ended already, or belongs to another user by now (sudo)."""
+    try:
         os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def end_descendants() -> None:
-    """Kills everything below this process until nothing is left.
+    """Kills everything below this process until nothing is left that it may kill.
 
     This process must be a subreaper: whatever dies leaves its children to us, also those that called setsid or forked
     twice, so that waiting for a child ends only when nobody is left.
     """
     me = os.getpid()
-    while True:
-        for pid in descendants(me, processes()):
-            kill(pid)
-        try:
+    while [pid for pid in descendants(me, processes()) if kill(pid)]:
+        with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        except ChildProcessError:
-            return
 
 
 def become_subreaper() -> None:

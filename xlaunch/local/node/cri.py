@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 # containerd's max_container_log_line_size: a longer line is written in parts tagged P, the last one tagged F
 LONGEST_PART = 16 * 1024
@@ -28,7 +29,13 @@ class Entry:
 def stamp(nanoseconds: int) -> bytes:
     """A wall time as the CRI writes it. Fixed to nine digits, so that stamps compare as bytes."""
     seconds, rest = divmod(nanoseconds, 10**9)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)).encode() + b".%09dZ" % rest
+    return b"%b.%09dZ" % (_second(seconds), rest)
+
+
+@lru_cache(maxsize=2)
+def _second(seconds: int) -> bytes:
+    """Remembered, since thousands of lines are written in one second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)).encode()
 
 
 def encode(moment: bytes, stream: bytes, partial: bool, content: bytes) -> bytes:

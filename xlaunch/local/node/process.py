@@ -21,7 +21,8 @@ from xlaunch.local.node.cri import LineCutter
 from xlaunch.local.node.logs import ContainerLog
 
 CONTAINER_MARKER = "XLAUNCH_CONTAINER_ID"
-BLOCK = 64 * 1024
+# Read at once: a container that writes `y` without end keeps the others waiting for some 10 ms
+BLOCK = 16 * 1024
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,16 @@ def test_ensure_uses_the_running_one_in_silence(env):
     assert notices == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "kept"), [("", ""), ("ct6e-standard-4t", ""), ("ct6e-standard-8t", "ct6e-standard-8t")]
+)
+def test_the_usual_machine_needs_no_mention(env, monkeypatch, asked, kept):
+    begun = []
+    monkeypatch.setattr(lifecycle, "_start", lambda wanted, *args, **options: begun.append(wanted))
+    lifecycle.start("local", tpu_type="v6e-8", slices=1, machine_type=asked, env=env)
+    assert begun[0].machine_type == kept
+
+
 def test_start_refuses_a_name_that_is_taken(env):
     running(env)
     with pytest.raises(RefusedError, match="The embedded cluster local runs already"):

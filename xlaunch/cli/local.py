@@ -52,18 +52,19 @@ def up(
 
 def _foreground(session: Session, name: str, size: dict[str, Any], time_scale: float) -> Result:
     reading, writing = os.pipe()
-    try:
-        cluster = lifecycle.start(name, **size, time_scale=time_scale, env=session.env, lifeline=reading)
-    finally:
-        os.close(reading)
-    session.notice(f"Started the embedded cluster {name}: {lifecycle.describe(cluster)}. Ctrl-C ends it.")
-    session.notice(f"export KUBECONFIG={cluster.kubeconfig}")
-    try:
-        lifecycle.wait_ended(cluster)
-    finally:
-        os.close(writing)
-        lifecycle.wait_ended(cluster)
-        session.notice(f"The embedded cluster {name} has ended.")
+    with os.fdopen(writing, "wb") as lifeline:
+        try:
+            cluster = lifecycle.start(name, **size, time_scale=time_scale, env=session.env, lifeline=reading)
+        finally:
+            os.close(reading)
+        session.notice(f"Started the embedded cluster {name}: {lifecycle.describe(cluster)}. Ctrl-C ends it.")
+        session.notice(f"export KUBECONFIG={cluster.kubeconfig}")
+        try:
+            lifecycle.wait_ended(cluster)
+        finally:
+            lifeline.close()
+            lifecycle.wait_ended(cluster)
+            session.notice(f"The embedded cluster {name} has ended.")
     return Result("LocalCluster", {"name": name, "action": "ended"}, name=name)
 
 

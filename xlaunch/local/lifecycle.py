@@ -198,7 +198,7 @@ def _request(
         tpu_type=tpu.name,
         slices=slices,
         heads=heads,
-        machine_type=machine_type,
+        machine_type="" if tpu == lookup(tpu_type) else machine_type,
         time_scale=time_scale,
     )
 

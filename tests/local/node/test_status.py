@@ -33,6 +33,7 @@ def main(state, last=None):
         ([main(NEW)], "Never", False, "Pending"),
         ([main(RUN)], "Never", False, "Running"),
         ([main(RUN), main(NEW)], "Never", False, "Pending"),
+        ([main(NEW)], "OnFailure", True, "Failed"),
         ([main(DONE)], "Never", False, "Succeeded"),
         ([main(DONE)], "OnFailure", False, "Succeeded"),
         ([main(DONE)], "Always", False, "Running"),
@@ -126,9 +127,28 @@ def test_ready_of_init_containers_means_done():
     assert "initContainerStatuses" not in written([main(RUN)])
 
 
-def test_close_records():
-    records = [main(NEW), main(BACK, BAD), main(DONE), record("init", NEW)]
+def codes(records):
     close_records(records)
-    assert [each.exit_code for each in records] == [137, 1, 0, 137]
+    return [each.exit_code for each in records]
+
+
+def test_close_records():
+    records = [main(NEW), main(BACK, BAD), main(DONE)]
+    assert codes(records) == [137, 1, 0]
     assert records[0].terminated["reason"] == "ContainerStatusUnknown"
     assert records[1].last == {}
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([record("init", BAD), record("sidecar", NEW), main(NEW)], [1, None, None]),
+        ([record("init", NEW), main(NEW)], [None, None]),
+        ([record("init", DONE), main(NEW)], [0, 137]),
+        ([record("sidecar", BAD), main(NEW), main(RUN)], [1, 137, 137]),
+    ],
+    ids=["init failed", "nothing began", "initialized", "one main began"],
+)
+def test_containers_that_were_not_due_go_on_waiting(records, expected):
+    assert codes(records) == expected
+    assert written(records, terminal=True)["phase"] == "Failed"

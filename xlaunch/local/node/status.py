@@ -30,7 +30,7 @@ def phase(records: Records, restart_policy: str, *, terminal: bool, initialized:
     mains = Counter(_state(each) for each in records if each.kind == "main")
     pending = inits["pending"] or (sidecars["waiting"] and not initialized)
     if pending or mains["waiting"]:
-        return "Pending"
+        return "Failed" if terminal else "Pending"
     if mains["running"] or sidecars["running"]:
         return "Running"
     succeeded = mains["stopped"] == sum(each.kind == "main" and _succeeded(each) for each in records)
@@ -168,19 +168,25 @@ def _readiness_order(records: Records) -> list[ContainerRecord]:
 
 
 def close_records(records: Records) -> None:
-    """Gives what never ran in a pod that was ended a final state: nobody knows how it would have gone."""
+    """Gives what nobody knows the end of, in a pod that was ended, a final state that says so.
+
+    Containers that were not due yet go on waiting (status_manager.go, `hasPodInitialized`, `initializedContainers`).
+    """
+    first = [each for each in records if each.kind != "main"]
+    mains = [each for each in records if each.kind == "main"]
+    initialized = not first or first[-1].exit_code == 0 or any(each.id for each in mains)
     for each in records:
         if each.terminated:
             continue
         if each.last.get("terminated"):
             each.state, each.last = each.last, {}
-            continue
-        each.state = {
-            "terminated": {
-                "exitCode": 137,
-                "reason": "ContainerStatusUnknown",
-                "message": "The container could not be located when the pod was terminated",
-                "startedAt": None,
-                "finishedAt": None,
+        elif each.id or (each.kind == "main" and initialized):
+            each.state = {
+                "terminated": {
+                    "exitCode": 137,
+                    "reason": "ContainerStatusUnknown",
+                    "message": "The container could not be located when the pod was terminated",
+                    "startedAt": None,
+                    "finishedAt": None,
+                }
             }
-        }

@@ -1,12 +1,17 @@
 """Writes xlaunch/local/apiserver/schema.json from what Kubernetes and JobSet publish.
 
-    python tools/api_schema.py SWAGGER CRD
+    python tools/api_schema.py SWAGGER CRD API APIMACHINERY
 
 SWAGGER is api/openapi-spec/swagger.json of kubernetes/kubernetes (v1.37.2); CRD is
-config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml of kubernetes-sigs/jobset (v0.12.0). The result is OpenAPI
-without descriptions: `definitions` of the kinds that the embedded API server has and of all that they refer to, and
-`known`, the resources of every API group of Kubernetes, so that one which we lack can be refused by its name.
+config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml of kubernetes-sigs/jobset (v0.12.0); API and APIMACHINERY are
+the directories of the Go modules k8s.io/api and k8s.io/apimachinery (v0.37.0). The result is OpenAPI without
+descriptions: `definitions` of the kinds that the embedded API server has and of all that they refer to, and `known`,
+the resources of every API group of Kubernetes, so that one which we lack can be refused by its name.
+
+Each definition has `tags`: the properties by their protobuf field numbers. A struct that JSON inlines has tags of its
+own in place of a name; a name that ends in "?" is a pointer in Go, where zero is something else than nothing.
 """
+# ruff: noqa: INP001
 
 import json
 import re
@@ -20,7 +25,17 @@ CORE, META = "io.k8s.api.core.v1.", "io.k8s.apimachinery.pkg.apis.meta.v1."
 ROOTS = [
     *(
         CORE + kind
-        for kind in ("ConfigMap", "Event", "LimitRange", "Namespace", "Node", "Pod", "ResourceQuota", "Secret", "Service")
+        for kind in (
+            "ConfigMap",
+            "Event",
+            "LimitRange",
+            "Namespace",
+            "Node",
+            "Pod",
+            "ResourceQuota",
+            "Secret",
+            "Service",
+        )
     ),
     CORE + "ServiceAccount",
     "io.k8s.api.batch.v1.Job",
@@ -79,19 +94,53 @@ def known(paths):
     """Resources of each group version: {"v1": ["bindings", …], "apps/v1": […]}."""
     found = {}
     for path in paths:
-        if match := re.fullmatch(r"/(?:api|apis/([^/]+))/(v[^/]+)(?:/namespaces/\{namespace\})?/([a-z]+)/?(\{name\})?", path):
+        if match := re.fullmatch(
+            r"/(?:api|apis/([^/]+))/(v[^/]+)(?:/namespaces/\{namespace\})?/([a-z]+)/?(\{name\})?", path
+        ):
             group, version, plural, _ = match.groups()
             found.setdefault(f"{group}/{version}" if group else version, set()).add(plural)
     return {group: sorted(plurals - {"watch"}) for group, plurals in sorted(found.items())}
 
 
-def main(swagger, crd):
+def protobuf_file(name, suffix, api, machinery):
+    """The Go module's file beside a definition: generated.proto or types.go."""
+    package = name.rsplit(".", 1)[0]
+    if package.startswith("io.k8s.api."):
+        return Path(api, *package.removeprefix("io.k8s.api.").split("."), suffix)
+    return Path(machinery, *package.removeprefix("io.k8s.apimachinery.").split("."), suffix)
+
+
+def block(text, opening):
+    """The lines of a message or struct, without comments."""
+    found = re.search(rf"^{opening} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    return re.sub(r"//.*", "", found[1]) if found else ""
+
+
+def tags(name, properties, api, machinery):
+    """The properties of a definition by protobuf field number."""
+    kind = name.rsplit(".", 1)[1]
+    proto = protobuf_file(name, "generated.proto", api, machinery).read_text(encoding="utf-8")
+    types = block(protobuf_file(name, "types.go", api, machinery).read_text(encoding="utf-8"), f"type {kind} struct")
+    pointers = set(re.findall(r"\*(?:u?int\d*|bool|string)\s+`[^`]*json:\"(\w+)", types))
+    found = {}
+    for type_name, field, number in re.findall(r"([\w.]+|map<[^>]+>) (\w+) = (\d+);", block(proto, f"message {kind}")):
+        if field in properties:
+            found[number] = f"{field}?" if field in pointers else field
+        elif "<" not in type_name and block(proto, f"message {type_name}"):
+            found[number] = tags(f"{name.rsplit('.', 1)[0]}.{type_name}", properties, api, machinery)
+    return found
+
+
+def main(swagger, crd, api, machinery):
+    """Reads the four and writes TARGET."""
     published = json.loads(Path(swagger).read_text(encoding="utf-8"))
     todo, definitions = list(ROOTS), {}
     while todo:
         name = todo.pop()
         if short(name) not in definitions:
             definitions[short(name)] = reduced(published["definitions"][name])
+            if properties := published["definitions"][name].get("properties"):
+                definitions[short(name)]["tags"] = tags(name, properties, api, machinery)
             todo += references(published["definitions"][name])
     version = yaml.safe_load(Path(crd).read_text(encoding="utf-8"))["spec"]["versions"][0]
     definitions["JobSet"] = jobset_node(version["schema"]["openAPIV3Schema"])

@@ -179,7 +179,7 @@ def _closure(names: set[str]) -> set[str]:
 def _component(name: str, group_version: str) -> Object:
     kinds = [each for each in served(group_version) if each.schema == name]
     marked = [_kind(each.group, each.version, each.kind) for each in kinds]
-    component: Object = _qualified(DEFINITIONS[name])
+    component: Object = _qualified({key: value for key, value in DEFINITIONS[name].items() if key != "tags"})
     return {**component, **({"x-kubernetes-group-version-kind": marked} if marked else {})}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from xlaunch.local.apiserver import protobuf
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.problems import invalid
@@ -90,7 +91,9 @@ def number(query: Mapping[str, str], name: str) -> int | None:
 
 
 def parse_body(data: bytes, content_type: str) -> Any:
-    """A body in JSON or YAML (which the media type of server-side apply always means); 400, 415."""
+    """A body in JSON, YAML (which the media type of server-side apply always means) or protobuf; 400, 415."""
+    if content_type == protobuf.MEDIA_TYPE:
+        return protobuf.decode(data)
     if content_type not in ("application/json", "application/yaml", MERGE, STRATEGIC, JSON_PATCH, APPLY, ""):
         message = "the body of the request was in an unknown format - accepted media types include: application/json"
         raise StatusError(415, "UnsupportedMediaType", message)

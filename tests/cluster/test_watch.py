@@ -118,6 +118,12 @@ def test_bookmarks_move_the_version_and_are_not_told():
     assert api.calls[2].query["resourceVersion"] == "50"
 
 
+def test_streams_that_end_after_a_bookmark_are_no_busy_loop():
+    clock = FakeClock()
+    told(ScriptedApi(object_list(version="5"), *[[event("BOOKMARK", thing("", "6"))]] * 3), clock)
+    assert clock.slept == [1, 2, 4]
+
+
 def test_streams_that_end_at_once_are_reopened_with_growing_pauses():
     clock = FakeClock()
     told(ScriptedApi(object_list(version="5"), [], [], []), clock)

@@ -69,9 +69,9 @@ def watch(
                 seen.replace(items)
                 yield Change("LISTED", items=items)
             for kind, item in _events(api, path, query, version, min(period, left), left):
-                told = True
                 version = item["metadata"]["resourceVersion"]
                 if kind != "BOOKMARK" and seen.is_news(kind, item):
+                    told = True
                     yield Change(kind, item)
                 if clock.monotonic() >= deadline:
                     return

@@ -115,9 +115,8 @@ async def _leader(kube: Kube, follower: Object) -> Object | str:
             return f"pod missing label: {needed}"
     leader_name = job_name(labels[JOBSET_NAME], labels[REPLICATED_JOB], labels[JOB_INDEX]) + "-0"
     # The name says which pods are meant, the labels only narrow the list down
-    pods, _ = await kube.list(
-        "pods", follower["metadata"].get("namespace"), labels=f"{JOB_KEY}={labels.get(JOB_KEY, '')}"
-    )
+    selector = f"{JOB_KEY}={labels.get(JOB_KEY, '')},{COMPLETION_INDEX}=0"
+    pods, _ = await kube.list("pods", follower["metadata"].get("namespace"), labels=selector)
     leaders = [
         pod for pod in pods if pod["metadata"]["name"].rpartition("-")[0] == leader_name and not is_deleting(pod)
     ]

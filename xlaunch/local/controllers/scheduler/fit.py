@@ -51,15 +51,11 @@ def choose(pod: Object, nodes: Nodes) -> NodeInfo | str:
     """The node for the pod, or kube-scheduler's message for none. Of nodes that will do, the emptiest by name."""
     demand = _demand(pod, nodes)
     refused: list[Reasons] = []
-    fitting: list[NodeInfo] = []
-    for info in nodes.by_name.values():
+    for info in sorted(nodes.by_name.values(), key=lambda info: (len(info.pods), len(info.name), info.name)):
         reasons = _reasons(demand, info)
         if reasons is None:
-            fitting.append(info)
-        else:
-            refused.append(reasons)
-    if fitting:
-        return min(fitting, key=lambda info: (len(info.pods), len(info.name), info.name))
+            return info
+        refused.append(reasons)
     return _message(refused)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -44,28 +43,22 @@ def workload_names(ctx: typer.Context) -> list[str]:
 
 
 def quickly(find: Callable[[], list[str]], patience: float = PATIENCE) -> list[str]:
-    """What `find` returns, or nothing where it fails or takes longer than `patience` seconds."""
-    try:
-        with _alarm(patience):
-            return find()
-    except Exception:  # noqa: BLE001 - a shell is waiting in the middle of a line: no suggestion is the only answer
-        return []
+    """What `find` returns, or nothing where it fails or takes longer than `patience` seconds.
 
+    In a thread, which ends with the program: a name server that hangs can be left in no other way.
+    """
+    found: list[str] = []
 
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """TimeoutError after so many seconds, whatever is being waited for."""
+    def look() -> None:
+        try:
+            found.extend(find())
+        except Exception:  # noqa: BLE001 - a shell waits in the middle of a line: no suggestion is the only answer
+            found.clear()
 
-    def stop(_signal: int, _frame: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(patience)
+    return list(found)
 
 
 WorkloadArgument = Annotated[

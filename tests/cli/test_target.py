@@ -1,0 +1,51 @@
+"""What every command does with the flags that say where to go."""
+
+import pytest
+
+from xlaunch.cli.session import Session
+from xlaunch.cli.target import TargetOptions, connect
+
+
+@pytest.fixture
+def session(cluster, tmp_path):
+    import io
+
+    return Session(
+        stderr=io.StringIO(), env={"KUBECONFIG": str(cluster.kubeconfig), "HOME": str(tmp_path)}, clock=cluster.clock
+    )
+
+
+def test_a_command_that_changes_something_says_where(session):
+    connect(session, TargetOptions(namespace="team"), announce=True)
+    assert session.stderr.getvalue() == "-> context dev, namespace team\n"
+
+
+def test_a_command_that_reads_says_nothing(session):
+    connect(session, TargetOptions())
+    assert session.stderr.getvalue() == ""
+
+
+def test_what_the_embedded_cluster_ignores_is_said(session, monkeypatch, cluster):
+    monkeypatch.setattr("xlaunch.local.lifecycle.find", lambda name, env: cluster)
+    connect(session, TargetOptions(cluster="local", project="p", location="z"))
+    assert session.stderr.getvalue() == "Note: --project and --zone mean nothing to the embedded cluster.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        (TargetOptions(), ()),
+        (TargetOptions("local", "p", "z"), ("--cluster=local",)),
+        (TargetOptions("g", "p", "z", namespace="n"), ("--cluster=g", "--project=p", "--zone=z", "--namespace=n")),
+        (TargetOptions(context="c", kubeconfig="f"), ("--context=c", "--kubeconfig=f")),
+    ],
+)
+def test_the_flags_that_lead_there_again(options, flags):
+    assert options.flags() == flags
+
+
+@pytest.mark.parametrize("command", ["list", "delete"])
+def test_every_command_takes_the_same_flags(cluster, command):
+    help_text = cluster.run("workload", command, "--help").stdout
+    for flag in ("--cluster", "--project", "--zone", "--location", "--context", "--kubeconfig", "--namespace", "-n"):
+        assert flag in help_text

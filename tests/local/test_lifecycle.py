@@ -130,6 +130,26 @@ def test_the_usual_machine_needs_no_mention(env, monkeypatch, asked, kept):
     assert begun[0].machine_type == kept
 
 
+@pytest.mark.parametrize("time_scale", [None, 0.1])
+def test_ensure_takes_the_time_scale_as_it_runs(env, time_scale):
+    made = running(env, time_scale=0.1)
+    assert lifecycle.ensure("local", **SIZE, time_scale=time_scale, env=env, notice=print) == made
+
+
+def test_ensure_does_not_change_the_time_scale(env):
+    running(env, time_scale=0.1)
+    with pytest.raises(RefusedError, match=r"runs with --time-scale 0\.1") as error:
+        lifecycle.ensure("local", **SIZE, time_scale=0.5, env=env, notice=print)
+    assert error.value.next.endswith("xlaunch local up --tpu-type v5litepod-16 --slices 2 --time-scale 0.5")
+
+
+def test_a_state_home_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(XlaunchError, match=r"cannot be kept in .*: Not a directory") as error:
+        lifecycle.stop("local", {"XDG_STATE_HOME": str(tmp_path / "file")})
+    assert error.value.next.startswith("export XDG_STATE_HOME=")
+
+
 def test_start_refuses_a_name_that_is_taken(env):
     running(env)
     with pytest.raises(RefusedError, match="The embedded cluster local runs already"):

@@ -31,6 +31,7 @@ def cluster(env, name="local", **fields):
     [
         ({"XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/xlaunch/clusters"),
         ({"HOME": "/h"}, "/h/.local/state/xlaunch/clusters"),
+        ({"XDG_STATE_HOME": "relative", "HOME": "/h"}, "/h/.local/state/xlaunch/clusters"),
         ({"XDG_STATE_HOME": "", "HOME": "/h"}, "/h/.local/state/xlaunch/clusters"),
     ],
 )
@@ -49,10 +50,17 @@ def test_bad_names(name):
         state.check_name(name)
 
 
-def test_linux_only():
+def test_linux_only(monkeypatch):
     state.require_linux("linux")
-    with pytest.raises(RefusedError, match="runs on Linux only"):
+    with pytest.raises(RefusedError, match=r"runs on Linux 5\.3 or newer only"):
         state.require_linux("darwin")
+
+    def missing(pid):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(state.os, "pidfd_open", missing)
+    with pytest.raises(RefusedError):
+        state.require_linux("linux")
 
 
 def test_records_come_back(env):

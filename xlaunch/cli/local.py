@@ -32,7 +32,9 @@ def up(
     machine_type: Annotated[
         str, typer.Option(help="The machine of the TPU hosts, where it is not the usual one.")
     ] = "",
-    time_scale: Annotated[float, typer.Option(help="0.1 makes a back-off of 10 s take 1 s.")] = 1.0,
+    time_scale: Annotated[
+        float | None, typer.Option(help="0.1 makes a back-off of 10 s take 1 s.  [default: 1]")
+    ] = None,
     foreground: Annotated[bool, typer.Option("--foreground", help="Stay, and end the cluster with Ctrl-C.")] = False,
     output: Output = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
@@ -45,16 +47,16 @@ def up(
     session = session_of(ctx)
     size: dict[str, Any] = {"tpu_type": tpu_type, "slices": slices, "heads": heads, "machine_type": machine_type}
     if foreground:
-        return _foreground(session, name, size, time_scale)
+        return _foreground(session, name, {**size, "time_scale": 1.0 if time_scale is None else time_scale})
     cluster = lifecycle.ensure(name, **size, time_scale=time_scale, env=session.env, notice=session.notice)
     return _shown(cluster)
 
 
-def _foreground(session: Session, name: str, size: dict[str, Any], time_scale: float) -> Result:
+def _foreground(session: Session, name: str, size: dict[str, Any]) -> Result:
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as lifeline:
         try:
-            cluster = lifecycle.start(name, **size, time_scale=time_scale, env=session.env, lifeline=reading)
+            cluster = lifecycle.start(name, **size, env=session.env, lifeline=reading)
         finally:
             os.close(reading)
         session.notice(f"Started the embedded cluster {name}: {lifecycle.describe(cluster)}. Ctrl-C ends it.")

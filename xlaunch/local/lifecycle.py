@@ -65,21 +65,29 @@ def ensure(
     slices: int,
     heads: int = 1,
     machine_type: str = "",
-    time_scale: float = 1.0,
+    time_scale: float | None = None,
     env: Mapping[str, str],
     notice: Notice,
 ) -> LocalCluster:
     """The running cluster of that name if it is large enough, else a new one, which stays up.
 
-    Raises RefusedError (exit 4) when it runs and lacks the slices or heads: a running cluster does not grow.
+    `time_scale` None: that of the running one, or 1. Raises RefusedError (exit 4) when it runs and lacks the slices or
+    heads, or has another time scale than the one that was asked for: a running cluster does not change.
     """
-    wanted = _request(name, tpu_type, slices, heads, machine_type, time_scale, env)
+    wanted = _request(name, tpu_type, slices, heads, machine_type, 1.0 if time_scale is None else time_scale, env)
     with state.lock(env) as lock:
         for dead in state.sweep(env):
             notice(f"Removed what was left of the embedded cluster {dead}.")
         running = state.read(wanted.path)
         if running is not None and running.running:
             check_size(running, wanted)
+            if time_scale not in (None, running.time_scale):
+                raise RefusedError(
+                    f"The embedded cluster {name} runs with --time-scale {running.time_scale:g}",
+                    why="A running one does not change",
+                    next=f"xlaunch local down --name {name} && {up_line(wanted)} --time-scale {time_scale:g}",
+                    reason="OtherTimeScale",
+                )
             return running
         cluster = _start(wanted, env, lock, lifeline=None)
     notice(f"Started the embedded cluster {name}: {describe(cluster)}.")

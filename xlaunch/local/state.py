@@ -86,14 +86,17 @@ class LocalCluster:
 
 
 def require_linux(platform: str = sys.platform) -> None:
-    """Raises RefusedError where the embedded cluster cannot run."""
-    if platform != "linux":
-        raise RefusedError(
-            "The embedded cluster runs on Linux only",
-            why="It relies on Linux to end every process with the cluster",
-            next="Use --context or --cluster with a cluster elsewhere",
-            reason="LinuxOnly",
-        )
+    """Raises RefusedError where the embedded cluster cannot run: not on Linux, or without pidfd_open(2)."""
+    with contextlib.suppress(OSError):
+        if platform == "linux":
+            os.close(os.pidfd_open(os.getpid()))
+            return
+    raise RefusedError(
+        "The embedded cluster runs on Linux 5.3 or newer only",
+        why="It relies on Linux to end every process with the cluster",
+        next="Use --context or --cluster with a cluster elsewhere",
+        reason="LinuxOnly",
+    )
 
 
 def check_name(name: str) -> str:
@@ -109,8 +112,10 @@ def check_name(name: str) -> str:
 
 def root(env: Mapping[str, str]) -> Path:
     """Where the clusters' directories lie: the XDG base directory specification's state home."""
-    home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME") or Path.home()) / ".local" / "state")
-    return Path(home) / "xlaunch" / "clusters"
+    home = Path(env.get("XDG_STATE_HOME") or "")
+    if not home.is_absolute():  # which the specification says to ignore
+        home = Path(env.get("HOME") or Path.home()) / ".local" / "state"
+    return home / "xlaunch" / "clusters"
 
 
 def directories(env: Mapping[str, str]) -> list[Path]:
@@ -165,8 +170,15 @@ def lock(env: Mapping[str, str]) -> Iterator[int]:
     A server that starts inherits the descriptor and closes it once it listens: when the caller dies in between, nobody
     else finds a directory that looks abandoned, or a cluster that does not answer yet.
     """
-    root(env).mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(root(env) / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        root(env).mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(root(env) / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise XlaunchError(
+            f"The state of embedded clusters cannot be kept in {root(env)}: {error.strerror}",
+            next="export XDG_STATE_HOME=DIR, a directory that you may write to",
+            reason="StateNotWritable",
+        ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor

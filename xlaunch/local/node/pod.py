@@ -112,11 +112,12 @@ class PodRunner:
             writer = asyncio.ensure_future(self._writer.run(self._status))
             try:
                 await self._live()
+                self._ended = replace(self._ended, terminal=True)
+                self._writer.finish()
+                await writer
             finally:
                 writer.cancel()
                 self._machine.hosts.remove(self.pod)
-            self._ended = replace(self._ended, terminal=True)
-            await self._writer.write(self._status)
         await self._deleted.wait()
         await self._writer.delete()
         for directory in (self._machine.site.pod(self.uid), self._machine.site.logs(self.uid)):

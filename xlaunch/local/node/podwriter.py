@@ -24,20 +24,26 @@ class PodWriter:
         self._clock = clock
         self._meta = pod["metadata"]
         self._changed = asyncio.Event()
+        self._finishing = False
         self._written: Object = {}
 
     def changed(self) -> None:
         """There is a new status; `run` writes it soon, several changes at once."""
         self._changed.set()
 
+    def finish(self) -> None:
+        """There is a last status: `run` writes it and returns, so that no earlier write can come after it."""
+        self._finishing = True
+        self._changed.set()
+
     async def run(self, status: Callable[[], Object]) -> None:
-        """Writes each new status until cancelled."""
-        while True:
+        """Writes each new status up to the last one."""
+        while not self._finishing:
             await self._changed.wait()
             self._changed.clear()
-            await self.write(status)
+            await self._write(status)
 
-    async def write(self, status: Callable[[], Object]) -> None:
+    async def _write(self, status: Callable[[], Object]) -> None:
         """Writes the status unless it is what was written last; tries until the API server takes it."""
         name, namespace, uid = self._meta["name"], self._meta["namespace"], self._meta["uid"]
         while not self.removed:

@@ -19,7 +19,8 @@ COMMON = [
     "--tpu-type=v5litepod-16", "--num-slices=3", "--elastic-slices=3", "--max-slice-restarts=10",
     "--docker-image=img", "--command=python3 train.py",
 ]  # fmt: skip
-DRY_RUN = [*COMMON, "--pathways-gcs-location=gs://b/tmp", "--dry-run"]
+SCRATCH = "--pathways-gcs-location=gs://my-bucket/tmp"
+DRY_RUN = [*COMMON, SCRATCH, "--dry-run"]
 START = [PYTHON, "-c", "pass"]
 
 
@@ -58,7 +59,7 @@ def cluster_rows(env):
     try:
         # A workload whose main only sleeps: what is timed is xlaunch, not the pods
         argv = [word for word in COMMON if not word.startswith(("--cluster", "--project", "--zone", "--command"))]
-        create = [XLAUNCH, *argv, "--cluster=local:bench", "--pathways-gcs-location=gs://b/tmp", "--command=sleep 600"]
+        create = [XLAUNCH, *argv, "--cluster=local:bench", SCRATCH, "--command=sleep 600"]
         delete = lambda: xlaunch("workload", "delete", "bench", "--cluster=local:bench", "--yes")  # noqa: E731
         client = [PYTHON, "-c", "import kubernetes.client"]
         yield (

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RENDER = [
     "workload", "create-pathways", "--workload=w", "--tpu-type=v5litepod-16", "--num-slices=3", "--elastic-slices=3",
-    "--docker-image=img", "--command=python3 train.py", "--pathways-gcs-location=gs://b/tmp", "--dry-run",
+    "--docker-image=img", "--command=python3 train.py", "--pathways-gcs-location=gs://my-bucket/tmp", "--dry-run",
 ]  # fmt: skip
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,60 @@
+"""A line from MaxText's guide runs unchanged: create, logs, status, wait, delete."""
+
+import json
+from pathlib import Path
+
+import pytest
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+LINES = {each["name"]: each for each in json.loads((Path(__file__).parents[1] / "data" / "xpk_lines.json").read_text())}
+NAME = "elastic-qwen3-20261129-101500"
+
+
+@pytest.fixture
+def guide():
+    """The line, with `--cluster=local` and few steps."""
+    argv = [word for word in LINES["guide-elastic"]["argv"] if not word.startswith("--cluster")]
+    return [word.replace("steps=5000", "steps=40").replace("period=100", "period=10") for word in argv]
+
+
+def test_the_guides_line(cluster, guide):
+    made = cluster.json("workload", "create-pathways", *guide)
+    assert (made["action"], made["metadata"]) == ("created", {"name": NAME, "namespace": "default"})
+    again = cluster.json("workload", "create-pathways", *guide)
+    assert again["action"] == "unchanged"
+    logs = cluster.xlaunch("logs", NAME)
+    assert "completed step: 39" in logs.stdout
+    assert "restarts" in logs.stderr.lower()
+    assert cluster.json("wait", NAME)["result"] == "Completed"
+    status = cluster.json("status", NAME)
+    assert (status["phase"], status["jobset"]["restarts"], status["jobset"]["maxRestarts"]) == ("Completed", 0, 3)
+    main = next(each for each in status["head"]["containers"] if each["name"] == "main")
+    assert (main["restartCount"], main["lastExit"]["code"]) == (0, 0)
+    assert cluster.json("workload", "create-pathways", *guide)["action"] == "unchanged"
+    cluster.xlaunch("workload", "delete", NAME, "--yes")
+    assert cluster.xlaunch("status", NAME, code=3).stdout == ""
+
+
+def test_a_lost_worker_is_recovered_in_place(cluster, guide):
+    argv = [word.replace("steps=40", "steps=400").replace("elastic-slices=1", "elastic-slices=3") for word in guide]
+    cluster.xlaunch("workload", "create-pathways", *argv)
+    cluster.xlaunch("wait", NAME, "--for=running")
+    cluster.xlaunch("wait", NAME, r"--log-pattern=completed step: [2-9]\d")
+    head = cluster.get("pod", cluster.pod(f"{NAME}-pathways-head"))["metadata"]["uid"]
+    cluster.kubectl("delete", "pod", cluster.pod(f"{NAME}-worker-2-0"), "--grace-period=0", "--force")
+    lost = until(lambda: slice_row(cluster, 2)["lost"], "the loss to show")
+    assert lost == 1
+    logs = cluster.xlaunch("logs", NAME).stdout
+    assert "Slice down event detected" in logs
+    assert "completed step: 399" in logs
+    status = cluster.json("status", NAME)
+    assert (status["phase"], status["jobset"]["restarts"]) == ("Completed", 0)
+    proxy = next(each for each in status["head"]["containers"] if each["name"] == "pathways-proxy")
+    assert proxy["restartCount"] == 0
+    assert cluster.get("pod", cluster.pod(f"{NAME}-pathways-head"))["metadata"]["uid"] == head
+
+
+def slice_row(cluster, index):
+    return next(each for each in cluster.json("status", NAME)["slices"] if each["index"] == index)

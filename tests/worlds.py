@@ -1,0 +1,102 @@
+"""What a scenario knows of a cluster: xlaunch as a user runs it, and kubectl."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+KUBECTL = shutil.which("kubectl")
+
+
+@dataclass(frozen=True)
+class World:
+    """One cluster, and a user with a home of their own."""
+
+    home: Path
+    flags: tuple[str, ...]
+    kubeconfig: Path | None = None
+    env: dict[str, str] = field(default_factory=dict)
+
+    def environment(self):
+        kept = {key: os.environ[key] for key in ("PATH", "LANG", "PYENV_VERSION", "PYENV_ROOT") if key in os.environ}
+        return {
+            **kept,
+            "HOME": str(self.home),
+            "XDG_STATE_HOME": str(self.home / "state"),
+            "PYTHONUNBUFFERED": "1",
+            **self.env,
+        }
+
+    def xlaunch(self, *argv, code=0, timeout=120, target=True):
+        """Runs a command against this cluster and returns what it printed; any other exit code fails the test."""
+        line = [sys.executable, "-m", "xlaunch", *place(argv, self.flags if target else ())]
+        done = subprocess.run(
+            line, check=False, env=self.environment(), cwd=ROOT, capture_output=True, text=True, timeout=timeout
+        )
+        assert done.returncode == code, f"{line} ended with {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *argv, code=0, timeout=120, target=True):
+        """The object that a command prints with `-o json`."""
+        return json.loads(self.xlaunch(*place(argv, ("-o", "json")), code=code, timeout=timeout, target=target).stdout)
+
+    def start(self, *argv):
+        """Starts a command and returns the process, with pipes."""
+        line = [sys.executable, "-m", "xlaunch", *place(argv, self.flags)]
+        return subprocess.Popen(line, env=self.environment(), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def kubectl(self, *argv, stdin=None, code=0, timeout=60):
+        line = [KUBECTL, "--kubeconfig", str(self.kubeconfig), *argv]
+        done = subprocess.run(
+            line, check=False, input=stdin, env=self.environment(), capture_output=True, text=True, timeout=timeout
+        )
+        assert done.returncode == code, f"{line} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def get(self, kind, name=None, *argv):
+        """An object, or the items of a list, as kubectl sees them."""
+        found = json.loads(self.kubectl("get", kind, *([name] if name else []), *argv, "-o", "json"))
+        return found if name else found["items"]
+
+    def pod(self, prefix):
+        """The one living pod whose name begins so."""
+        names = [
+            pod["metadata"]["name"]
+            for pod in self.get("pods")
+            if pod["metadata"]["name"].startswith(prefix) and "deletionTimestamp" not in pod["metadata"]
+        ]
+        assert len(names) == 1, f"{len(names)} pods begin with {prefix}: {names}"
+        return names[0]
+
+    def create(self, name, *argv, command=("sleep", "600"), slices=1, elastic=True, code=0):
+        """A small workload; its main runs `command`."""
+        shape = [
+            "--tpu-type=v5litepod-16",
+            f"--num-slices={slices}",
+            "--docker-image=img",
+            "--pathways-gcs-location=gs://my-bucket/tmp",
+        ]
+        budget = [f"--elastic-slices={slices}", "--max-slice-restarts=2"] if elastic else []
+        return self.xlaunch(
+            "workload", "create-pathways", f"--workload={name}", *shape, *budget, *argv, "--", *command, code=code
+        )
+
+
+def place(argv, flags):
+    """The flags before `--`, where they are ours."""
+    at = argv.index("--") if "--" in argv else len(argv)
+    return [*argv[:at], *flags, *argv[at:]]
+
+
+def until(check, what, timeout=60):
+    """Waits for a truth about a cluster; the scenarios' only way to wait."""
+    end = time.monotonic() + timeout
+    while not (found := check()):
+        assert time.monotonic() < end, f"waited {timeout} s for {what}"
+        time.sleep(0.1)
+    return found

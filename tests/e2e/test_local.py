@@ -291,7 +291,8 @@ def test_foreground_ends_with_its_command(env, number, code):
 
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.4])
 def test_a_command_killed_in_mid_start_leaves_a_whole_cluster_or_none(env, delay):
-    process = subprocess.Popen([*XLAUNCH, "local", "up", "--slices", "1"], env=env, stderr=subprocess.DEVNULL)
+    argv = [*XLAUNCH, "local", "up", "--slices", "1", "--time-scale", "0.1"]
+    process = subprocess.Popen(argv, env=env, stderr=subprocess.DEVNULL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(delay)
     process.kill()

@@ -34,7 +34,8 @@ class FakeWorker:
     def serve(self, channel):
         self.channels.append(channel)
         while (message := channel.receive()) is not None:
-            self.asked.set()
+            if message["id"]:
+                self.asked.set()
             if self.answering:
                 channel.send({"id": message["id"]})
 
@@ -149,6 +150,22 @@ def test_a_worker_that_does_not_listen_yet_is_tried_again(links):
     links._connect = connect
     joined(links, [FakeWorker(0, 0)])
     assert len(attempts) == 3
+
+
+def test_a_dying_worker_that_still_accepts_is_not_alive(links):
+    dying = wire.listen(0)
+    wire.serve(dying, lambda channel: None)
+    address = f"127.0.0.1:{dying.getsockname()[1]}"
+    attempts = []
+
+    def connect(asked):
+        attempts.append(asked)
+        return wire.connect(address if len(attempts) < 3 else asked)
+
+    links._connect = connect
+    joined(links, [FakeWorker(0, 0)])
+    assert len(attempts) == 3
+    assert links.run(links.placed([0]), 0.0) == ""
 
 
 def test_the_number_of_slices_comes_from_the_manager(links):

@@ -40,6 +40,24 @@ class FakeBackend:
             raise error
 
 
+class InlineThread:
+    """A thread that has ended when it has been started, so that a save is never overtaken by a step."""
+
+    def __init__(self, target, args=(), daemon=None):
+        self.run = lambda: target(*args)
+
+    def start(self):
+        self.run()
+
+    def join(self):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def inline(monkeypatch):
+    monkeypatch.setattr(trainer.checkpoints.threading, "Thread", InlineThread)
+
+
 def flags(**changes):
     values = {**DEFAULTS, "run_name": "r", "base_output_directory": "gs://b/o", "steps": 12, "checkpoint_period": 5}
     return Config({**values, **changes}, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -79,11 +80,15 @@ class Links:
             self._changed.notify_all()
 
     def _reach(self, link: Link) -> wire.Channel | None:
+        """A connection on which the worker has answered: the socket of a dying process accepts a little longer."""
         while True:
-            try:
-                return self._connect(link.worker.address)
-            except OSError:
-                self._clock.sleep(1.0)
+            with contextlib.suppress(OSError):
+                channel = self._connect(link.worker.address)
+                channel.send({"id": 0, "seconds": 0.0})
+                if channel.receive() is not None:
+                    return channel
+                channel.close()
+            self._clock.sleep(1.0)
             with self._changed:
                 if not self._current(link):
                     return None

@@ -20,9 +20,9 @@ PATIENCE = 90.0
 class Demo:
     """A running `xlaunch demo --fast` in a home of its own."""
 
-    def __init__(self, home, *flags):
+    def __init__(self, home, *flags, path=os.environ["PATH"]):
         self.home = home
-        self.env = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "PATH": os.environ["PATH"]}
+        self.env = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "PATH": path}
         self.err = home / "stderr"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "xlaunch", "demo", "--fast", *flags],
@@ -70,8 +70,8 @@ def words(process):
 def demo(tmp_path):
     started = []
 
-    def start(*flags):
-        started.append(Demo(tmp_path, *flags))
+    def start(*flags, **options):
+        started.append(Demo(tmp_path, *flags, **options))
         return started[-1]
 
     yield start
@@ -87,7 +87,7 @@ def demo(tmp_path):
 
 
 def test_the_proof_holds_and_nothing_is_left(demo):
-    running = demo("-o", "json")
+    running = demo("-o", "json", path="/nonexistent")  # a machine whose only Python is xlaunch's own
     code, out = running.done()
     assert code == 0, running.err.read_text()
     result = json.loads(out)

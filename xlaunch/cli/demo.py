@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -88,7 +90,7 @@ def embedded(session: Session, name: str, scale: float, *, keep: bool) -> Iterat
             tpu_type=blog.TPU_TYPE,
             slices=blog.SLICES,
             time_scale=scale,
-            env=session.env,
+            env=own_python_first(session.env),
             # Its other end closes with this process, also by a kill -9
             lifeline=None if keep else reading,
         )
@@ -103,6 +105,13 @@ def embedded(session: Session, name: str, scale: float, *, keep: bool) -> Iterat
         os.close(writing)
         if not keep:
             lifecycle.wait_ended(cluster)
+            session.notice("The rehearsal's cluster is gone, with all its processes and files.")
+
+
+def own_python_first(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the pods: their `python3` is this one, since another may be missing, or have a MaxText."""
+    own = str(Path(sys.executable).parent)
+    return {**env, "PATH": os.pathsep.join([own, env.get("PATH") or os.defpath])}
 
 
 def _rehearse(session: Session, cluster: LocalCluster, story: Story, interactive: bool) -> Outcome:

@@ -184,3 +184,36 @@ def test_a_slice_whose_hosts_all_exit_0_completes_without_a_word_on_the_jobset()
         assert len(await bed.events("demo-elastic")) == before
 
     on_virtual_time(test, pools=3)
+
+
+def test_a_deleted_host_that_exits_0_at_once_is_complete_and_never_replaced():
+    async def test(bed):
+        await start(bed)
+        pod = (await bed.pods())[WORKER + "1-2"]
+        await kill(bed, "1-2")
+        await bed.advance(0.15)
+        await bed.finish(pod, 0)
+        await bed.advance(60)
+        status = (await bed.get("jobs", "demo-elastic-worker-1"))["status"]
+        assert (status.get("failed"), status["succeeded"], status["completedIndexes"]) == (None, 1, "2")
+        assert await bed.running() == 12
+
+    on_virtual_time(test, pools=3)
+
+
+def test_a_deleted_host_that_exits_0_late_has_been_counted_as_lost():
+    async def test(bed):
+        await start(bed)
+        pod = (await bed.pods())[WORKER + "1-2"]
+        await kill(bed, "1-2", grace=5)
+        bed.dead.add(pod["spec"]["nodeName"])  # it ends when this test says so
+        await bed.advance(3)
+        await bed.finish(pod, 0)
+        bed.dead.clear()
+        await bed.kube.delete("pods", pod["metadata"]["name"], "default", grace=0)
+        await bed.advance(10)
+        assert await bed.running() == 13
+        status = (await bed.get("jobs", "demo-elastic-worker-1"))["status"]
+        assert (status["failed"], status.get("succeeded")) == (1, None)
+
+    on_virtual_time(test, pools=3)

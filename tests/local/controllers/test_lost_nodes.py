@@ -206,3 +206,23 @@ def test_detection_scales_with_time(scale):
         assert wall <= 95 * scale
 
     on_virtual_time(test, cpu=2, scale=scale)
+
+
+def test_a_refused_write_is_reported_and_made_in_the_next_round():
+    async def test(bed):
+        await bed.advance(20)
+        real, refusals = bed.kube.patch, [1]
+
+        async def patch(resource, name, body, namespace=None, **options):
+            if (resource, name, options.get("subresource")) == ("nodes", "cpu-1", "status") and refusals[0]:
+                refusals[0] -= 1
+                raise StatusError(500, "InternalError", "injected")
+            return await real(resource, name, body, namespace, **options)
+
+        bed.kube.patch = patch
+        bed.dead.add("cpu-1")
+        await bed.advance(70)
+        assert [doing for doing, _ in bed.reports] == ["node cpu-1"]
+        assert await is_evicting(bed, "cpu-1")
+
+    on_virtual_time(test, cpu=2)

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 from fakes.cluster import Bed, VirtualClock, bed, node, on_virtual_time
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.controllers.run import run
 from xlaunch.local.controllers.webhooks import HOOKS
@@ -179,3 +182,49 @@ def test_many_pods_need_no_time_of_the_clock():
             assert await made.running() == 64
 
     asyncio.run(go())
+
+
+LOSSES = st.lists(
+    st.tuples(st.sampled_from(["delete", "force", "fail", "evict"]), st.integers(0, 3), st.floats(0.05, 30)),
+    max_size=5,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(LOSSES)
+def test_every_loss_counts_once_and_every_index_comes_back(losses):
+    async def test(made):
+        await made.kube.create("jobs", job(backoffLimit=40), "default")
+        await made.advance(3)
+        count = 0
+        for how, index, pause in losses:
+            pod = await live(made, index)
+            if pod is not None:
+                count += 1
+                await lose(made, pod["metadata"]["name"], how, pod)
+            await made.advance(pause)
+        await made.advance(610)
+        assert (await made.get("jobs", "j"))["status"].get("failed", 0) == count
+        for index in range(4):
+            assert await live(made, index) is not None
+        assert not made.reports
+
+    on_virtual_time(test)
+
+
+async def live(made, index):
+    """The pod of that index if it runs."""
+    pods, _ = await made.kube.list("pods", "default", labels=f"batch.kubernetes.io/job-completion-index={index}")
+    for pod in pods:
+        if pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]:
+            return pod
+    return None
+
+
+async def lose(made, name, how, pod):
+    if how == "fail":
+        await made.finish(pod, 1)
+    elif how == "evict":
+        await made.kube.evict(("default", name), DeleteOptions())
+    else:
+        await made.kube.delete("pods", name, "default", grace=0 if how == "force" else None)

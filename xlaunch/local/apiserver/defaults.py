@@ -77,7 +77,7 @@ def pod(new: Object) -> None:
     spec = new.setdefault("spec", {})
     pod_spec(spec, host_ports=True)
     _fill(spec, enableServiceLinks=True, serviceAccountName="default")
-    _fill(spec, serviceAccount=spec["serviceAccountName"], preemptionPolicy="PreemptLowerPriority")
+    _fill(spec, serviceAccount=spec["serviceAccountName"])
     tolerated = {
         each.get("key") for each in spec.get("tolerations", []) if each.get("effect") in (None, "", "NoExecute")
     }

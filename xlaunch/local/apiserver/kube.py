@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncIterator
 from random import Random
 from typing import Any, TypeVar, cast
 
-from xlaunch.local.apiserver import deletion, reads
+from xlaunch.local.apiserver import deletion, reads, seed
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.pods_on_nodes import bound, evicted
@@ -17,7 +16,6 @@ from xlaunch.local.apiserver.writes import Hooks, WallClock, Writer
 from xlaunch.local.kube import MERGE, Event, Object, StatusError
 
 _Data = TypeVar("_Data")
-NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 def clone(value: _Data) -> _Data:
@@ -46,23 +44,7 @@ class EmbeddedKube:
         self.store = Store(history)
         self.clock = clock
         self.writer = Writer(self.store, clock, hooks or {}, self, Random())
-        for name in NAMESPACES:
-            self._seed("namespaces", "", name, spec={"finalizers": ["kubernetes"]}, status={"phase": "Active"},
-                       labels={"kubernetes.io/metadata.name": name})  # fmt: skip
-            self._furnish(name)
-
-    def _seed(self, plural: str, namespace: str, name: str, *, labels: Object | None = None, **parts: Any) -> None:
-        resource = named(plural)
-        metadata: Object = {"name": name, "uid": str(uuid.uuid4()), "creationTimestamp": self.writer.now()}
-        metadata |= {"namespace": namespace} if namespace else {}
-        metadata |= {"labels": labels} if labels else {}
-        base = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
-        self.store.put(plural, (namespace, name), {**base, **parts})
-
-    def _furnish(self, namespace: str) -> None:
-        """What controllers put into every new namespace."""
-        self._seed("serviceaccounts", namespace, "default")
-        self._seed("configmaps", namespace, "kube-root-ca.crt", data={"ca.crt": ""})
+        seed.cluster(self.store, self.writer.now())
 
     async def get(self, resource: str, name: str, namespace: str | None = None) -> Object:
         """One object; 404 NotFound."""
@@ -84,7 +66,7 @@ class EmbeddedKube:
         """`create` with the options of a request; the answer is the stored object itself."""
         new = await self.writer.create(resource, body, namespace, options)
         if resource.plural == "namespaces" and not options.dry_run:
-            self._furnish(new["metadata"]["name"])
+            seed.furnish(self.store, self.writer.now(), new["metadata"]["name"])
         return new
 
     async def patch(

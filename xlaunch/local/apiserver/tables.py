@@ -56,6 +56,10 @@ def _counted(*keys: str) -> Row:
     ]
 
 
+def _created(each: Object, _: datetime) -> list[Any]:
+    return [each["metadata"]["name"], each["metadata"].get("creationTimestamp", "")]
+
+
 def _secret(secret: Object, now: datetime) -> list[Any]:
     return [secret["metadata"]["name"], secret.get("type", ""), str(len(secret.get("data", ()))), _age(secret, now)]
 
@@ -209,6 +213,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "serviceaccounts": Layout(("Name", "Secrets", "Age"), _counted("secrets")),
     "leases": Layout(("Name", "Holder", "Age"), _simple("spec.holderIdentity")),
     "priorityclasses": Layout(("Name", "Value", "Age"), _simple("value")),
+    "customresourcedefinitions": Layout(("Name", "Created At"), _created),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from random import Random
 from typing import Any, Protocol
 
-from xlaunch.local.apiserver import bodies, defaults, managed, names, patches
+from xlaunch.local.apiserver import admission, bodies, defaults, managed, names, patches
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.problems import Problem, invalid, refusal, required
 from xlaunch.local.apiserver.resources import Resource
@@ -22,6 +22,7 @@ Hook = Callable[[Kube, Object, Object | None], Awaitable[Object]]
 Hooks = Mapping[str, Sequence[Hook]]
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
+_SYSTEM = ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "selfLink")
 
 
 class WallClock(Protocol):
@@ -72,37 +73,38 @@ class Writer:
         """Stores a new object; 400 for a body of another kind or namespace, 409 AlreadyExists, 422 Invalid."""
         bodies.check_target(resource, body, namespace)
         new = bodies.decoded(resource, body, options)
-        metadata = new["metadata"]
-        if not metadata.get("name"):
-            if not metadata.get("generateName"):
-                raise refusal(resource, "", [required("metadata.name", "name or generateName is required")])
-            metadata["name"] = names.generated(metadata["generateName"], self._random)
-        self._check_namespace(resource, metadata["name"], namespace)
-        if resource.namespaced:
-            metadata["namespace"] = namespace
-        for system in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "selfLink"):
-            metadata.pop(system, None)
-        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.now()}
-        if resource.plural in _GENERATIONS:
-            metadata["generation"] = 1
+        new["metadata"] = metadata = self._new_metadata(resource, new["metadata"], namespace)
+        key = (namespace, metadata["name"])
+        admission.check_namespace(self._store, resource, key[1], namespace)
         if resource.custom:
             new.pop("status", None)
         _default(resource, new)
         if rule := defaults.ON_CREATE.get(resource.plural):
             rule(new)
-        new = await self._admit(
-            resource, new, None, lambda each: check_create(resource, each), self._hooks_of(resource)
-        )
-        key = (namespace, metadata["name"])
+        if resource.plural == "pods":
+            admission.admit_pod(self._store, new)
+        hooks = self._hooks_of(resource)
+        new = await self._admit(resource, new, None, lambda each: check_create(resource, each), hooks)
         if self._store.get(resource.plural, key):
             message = f'{resource.qualified} "{key[1]}" already exists'
             raise StatusError(409, "AlreadyExists", message, resource.details(key[1]))
-        self._check_namespace(resource, key[1], namespace)  # a hook may have waited
+        admission.check_namespace(self._store, resource, key[1], namespace)  # a hook may have waited
         if options.dry_run:
             return new
         if resource.plural == "events":
             self._forget_old_events()
         return self._store.put(resource.plural, key, new)
+
+    def _new_metadata(self, resource: Resource, given: Object, namespace: str) -> Object:
+        """The metadata of a new object: what the client may choose, and what the system gives."""
+        name, prefix = given.get("name"), given.get("generateName")
+        if not name and not prefix:
+            raise refusal(resource, "", [required("metadata.name", "name or generateName is required")])
+        metadata = {key: value for key, value in given.items() if key not in _SYSTEM}
+        metadata["name"] = name or names.generated(str(prefix), self._random)
+        metadata |= {"namespace": namespace} if resource.namespaced else {}
+        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.now()}
+        return {**metadata, "generation": 1} if resource.plural in _GENERATIONS else metadata
 
     async def update(
         self, resource: Resource, key: Key, body: Any, options: WriteOptions, subresource: str = ""
@@ -194,24 +196,6 @@ class Writer:
         if resource.plural in _GENERATIONS and bodies.desired(new) != bodies.desired(old):
             new["metadata"] = {**new["metadata"], "generation": old["metadata"].get("generation", 1) + 1}
         return new
-
-    def _check_namespace(self, resource: Resource, name: str, namespace: str) -> None:
-        """The namespace of a new object must exist and stay."""
-        if not resource.namespaced:
-            return
-        home = self._store.get("namespaces", ("", namespace))
-        if not home:
-            message = f'namespaces "{namespace}" not found'
-            raise StatusError(404, "NotFound", message, {"name": namespace, "kind": "namespaces"})
-        if "deletionTimestamp" in home["metadata"]:
-            why = f"unable to create new content in namespace {namespace} because it is being terminated"
-            cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated",
-                     "field": "metadata.namespace"}  # fmt: skip
-            details = {**resource.details(name), "causes": [cause]}
-            raise StatusError(403, "Forbidden", f'{resource.qualified} "{name}" is forbidden: {why}', details)
-        if resource.plural == "pods" and not self._store.get("serviceaccounts", (namespace, "default")):
-            why = f'error looking up service account {namespace}/default: serviceaccount "default" not found'
-            raise StatusError(403, "Forbidden", f'pods "{name}" is forbidden: {why}', resource.details(name))
 
     def _hooks_of(self, resource: Resource) -> Sequence[Hook]:
         return self._hooks.get(resource.plural, ())

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.server import CUT, Answer, Server
 
-from xlaunch.cluster import kubeapi
+from xlaunch.cluster import answers, kubeapi
 from xlaunch.cluster.api import APPLY, MERGE, ApiError
 from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
 from xlaunch.core.errors import NetworkError
@@ -72,7 +72,20 @@ def test_warnings_are_read():
 
 def test_a_body_that_is_no_json_comes_as_bytes():
     with Server(lambda request: Answer(body=b"\xff\n", content_type="text/plain")) as server:
-        assert KubeApi.from_url(server.url).request("GET", "/x").body == b"\xff\n"
+        assert KubeApi.from_url(server.url).request("GET", "/x", accept="*/*").body == b"\xff\n"
+
+
+@pytest.mark.parametrize(("body", "kind"), [(b"<html>log in</html>", "text/html"), (b"{", "application/json")])
+def test_what_answers_is_no_api_server(body, kind):
+    with Server(lambda request: Answer(body=body, content_type=kind)) as server, pytest.raises(NetworkError) as caught:
+        KubeApi.from_url(f"{server.url}/secret").request("GET", "/version")
+    assert caught.value.message == f"{server.url} is no Kubernetes API server"
+    assert kind in caught.value.why
+
+
+def test_an_empty_answer_is_fine():
+    with Server(lambda request: Answer(204, b"", content_type="text/plain")) as server:
+        assert KubeApi.from_url(server.url).request("DELETE", "/x").body == b""
 
 
 def test_a_refusal_has_the_servers_words():
@@ -311,7 +324,7 @@ def test_a_request_is_not_repeated_behind_our_back():
 
 
 def test_big_answers_are_parsed_with_the_collector_off_and_on_again(monkeypatch):
-    monkeypatch.setattr(kubeapi, "BIG_BODY", 10)
+    monkeypatch.setattr(answers, "BIG_BODY", 10)
     with Server(lambda request: {"items": list(range(100))}) as server:
         assert len(KubeApi.from_url(server.url).request("GET", "/x").body["items"]) == 100
     assert gc.isenabled()

@@ -5,6 +5,7 @@ from fakes.api import status_error
 from fakes.clock import FakeClock
 from fakes.store import LOST, StoreApi, bodies
 
+from xlaunch import __version__
 from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.submit import submit
 from xlaunch.core.errors import (
@@ -100,7 +101,9 @@ def test_a_new_name_is_created(stage):
     assert (done.action, done.name, done.namespace) == ("created", "run", "default")
     assert done.warnings == ("spec.x: unknown field",)
     assert done.jobset["metadata"]["uid"]
-    assert bodies(stage.api, "POST") == [stage.plan.manifest]
+    (sent,) = bodies(stage.api, "POST")
+    assert sent["metadata"]["annotations"].pop("xlaunch.dev/version") == __version__
+    assert sent == stage.plan.manifest
     assert stage.api.calls[-1].query == {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
     assert stage.clock.slept == []
 
@@ -167,6 +170,15 @@ def test_one_that_xlaunch_did_not_make(stage):
     with pytest.raises(ConflictError) as caught:
         stage.submit()
     assert "it was not made by xlaunch" in caught.value.why
+
+
+def test_one_of_another_version_may_differ_by_its_template_alone(stage):
+    theirs = finished(manifest(image="b")).manifest
+    theirs["metadata"]["annotations"]["xlaunch.dev/version"] = "0.0.1"
+    stage.api.put(theirs)
+    with pytest.raises(ConflictError) as caught:
+        stage.submit()
+    assert f"xlaunch 0.0.1 made it and this is {__version__}" in caught.value.why
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
+from itertools import count
 from typing import Any
 
-from xlaunch.cluster.kubeapi import Login, gc_paused, new_configuration
+from xlaunch.cluster.answers import gc_paused
+from xlaunch.cluster.kubeapi import Login, new_configuration
 from xlaunch.core.errors import NetworkError, NotFoundError, RefusedError, UsageError, XlaunchError
 
 # What gke-gcloud-auth-plugin asks for: the second lets RBAC rules name a person by e-mail address
@@ -46,6 +49,7 @@ def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> G
         if value and not re.fullmatch(r"[a-z0-9.:-]+", value):
             raise UsageError(f"{flag} {value!r} is not a name", why="Google's names are lower-case letters, digits, -")
     credentials, default_project = _credentials()
+    _refresh(credentials)
     project = project or default_project or ""
     if not project:
         raise UsageError(f"No project is known for cluster {name}", next="Add --project ID")
@@ -60,19 +64,13 @@ def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> G
 
 
 def login(cluster: GkeCluster) -> Callable[[], Login]:
-    """A login by an access token that lasts an hour; called again, it gets a new one."""
+    """A login by an access token that lasts an hour: first by that which found the cluster, then by new ones."""
+    logins = count()
 
     def renew() -> Login:
-        from google.auth.exceptions import GoogleAuthError
-        from google.auth.transport.requests import Request
-
+        if next(logins):
+            _refresh(cluster.credentials)
         configuration = new_configuration()
-        try:
-            cluster.credentials.refresh(Request())
-        except GoogleAuthError as error:
-            raise XlaunchError(
-                "Google gave no access token", why=_one_line(error), next=LOGIN, reason="Credentials"
-            ) from error
         configuration.host = f"https://{cluster.endpoint}"
         configuration.ca_cert_data = cluster.ca or None
         configuration.api_key["BearerToken"] = f"Bearer {cluster.credentials.token}"
@@ -80,6 +78,19 @@ def login(cluster: GkeCluster) -> Callable[[], Login]:
         return Login(configuration, expiry.replace(tzinfo=UTC) if expiry else None)
 
     return renew
+
+
+def _refresh(credentials: Any) -> None:
+    """A new access token; google-auth itself would wait two minutes for an answer."""
+    from google.auth.exceptions import GoogleAuthError
+    from google.auth.transport.requests import Request
+
+    try:
+        credentials.refresh(partial(Request(), timeout=TIMEOUT))
+    except GoogleAuthError as error:
+        raise XlaunchError(
+            "Google gave no access token", why=_one_line(error), next=LOGIN, reason="Credentials"
+        ) from error
 
 
 def _credentials() -> tuple[Any, str | None]:

@@ -5,9 +5,6 @@ The models of kubernetes 37 cost half a second to import and seconds to fill at 
 
 from __future__ import annotations
 
-import gc
-import json
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,32 +13,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from xlaunch import __version__
-from xlaunch.cluster.api import JSON, ApiError, Query, Reply
+from xlaunch.cluster.answers import gc_paused, parsed, refusal, warnings
+from xlaunch.cluster.api import JSON, Query, Reply
 from xlaunch.core.errors import NetworkError
 
-CONNECT_TIMEOUT = 5.0  # seconds; a host with two addresses is given up within 10
+CONNECT_TIMEOUT = 4.0  # seconds for each address; a host with two is given up within 10
 EXPIRY_MARGIN = timedelta(seconds=30)
-BIG_BODY = 1 << 20
-
-# HTTP codes whose answer may come without a Status object, from a proxy or a load balancer
-REASONS = {
-    400: "BadRequest",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    405: "MethodNotAllowed",
-    409: "Conflict",
-    410: "Expired",
-    413: "RequestEntityTooLarge",
-    415: "UnsupportedMediaType",
-    422: "Invalid",
-    429: "TooManyRequests",
-    500: "InternalError",
-    501: "NotImplemented",
-    502: "BadGateway",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-}
 
 
 @dataclass(frozen=True)
@@ -99,14 +76,22 @@ class KubeApi:
         accept: str = JSON,
         timeout: float = 30.0,
     ) -> Reply:
-        """One request; see `Api.request`."""
+        """One request; see `Api.request`. An answer that is no JSON though it was asked for is a NetworkError."""
         headers = {"Accept": accept}
         if body is not None:
             headers["Content-Type"] = content_type
         response = self._send(method, path, query, headers, body, timeout)
         with self._reading():
             data = response.data
-        return Reply(response.status, _parsed(data, response.headers), _warnings(response.headers), response.headers)
+        body = parsed(data, response.headers)
+        if isinstance(body, bytes) and body and "json" in accept:
+            raise NetworkError(
+                f"{client_host(self._client)} is no Kubernetes API server",
+                why=f"It answered {response.headers.get('Content-Type', 'something')} where JSON was asked for",
+                next=self._hint(),
+                reason="NotKubernetes",
+            )
+        return Reply(response.status, body, warnings(response.headers), response.headers)
 
     @contextmanager
     def stream(
@@ -131,7 +116,7 @@ class KubeApi:
         if response.status >= 300:
             with self._reading():
                 data = response.data
-            raise _refusal(response.status, data, response.headers)
+            raise refusal(response.status, data, response.headers)
         return response
 
     def _call(
@@ -180,8 +165,8 @@ class KubeApi:
             raise self._unreachable(error, str(error.reason).partition("\n")[2]) from error
 
     def _unreachable(self, error: Exception, text: str = "") -> NetworkError:
-        host = self._client.configuration.host
-        return NetworkError(f"Cannot reach the API server at {host}", why=text or cause(error), next=self._hint())
+        message = f"Cannot reach the API server at {client_host(self._client)}"
+        return NetworkError(message, why=text or cause(error), next=self._hint())
 
     def _hint(self) -> str:
         return self._alternatives() or "Check the address and the network"
@@ -207,6 +192,14 @@ class _Body:
             raise NetworkError("The stream was cut", why=cause(error), reason="StreamCut") from error
 
 
+def client_host(client: Any) -> str:
+    """The server's URL as in the kubeconfig, without what may be secret in its path."""
+    from urllib3.util import parse_url
+
+    url = parse_url(client.configuration.host)
+    return f"{url.scheme}://{url.netloc}"
+
+
 def new_configuration() -> Any:
     """The official client's settings with ours: no hidden retries, TCP keep-alive, room for a dozen streams."""
     with gc_paused():
@@ -219,18 +212,6 @@ def new_configuration() -> Any:
     return configuration
 
 
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Keeps the cyclic collector off while many objects are made that stay: it costs two thirds of a big parse."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
 def cause(error: BaseException) -> str:
     """What went wrong on the wire in a few words, without the connection objects that urllib3 puts before them."""
     from urllib3.exceptions import ProxyError
@@ -241,33 +222,3 @@ def cause(error: BaseException) -> str:
     if "Connection(" in text.partition(": ")[0] or "Pool(" in text.partition(": ")[0]:
         text = text.partition(": ")[2]
     return text or type(error).__name__
-
-
-def _parsed(data: bytes, headers: Mapping[str, str]) -> Any:
-    if "json" not in headers.get("Content-Type", ""):
-        return data
-    if len(data) < BIG_BODY:
-        return json.loads(data)
-    with gc_paused():
-        return json.loads(data)
-
-
-def _refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
-    try:
-        body = json.loads(data)
-    except ValueError:
-        body = {}
-    if not isinstance(body, dict):
-        body = {}
-    details = body.get("details") or {}
-    reason = body.get("reason") or REASONS.get(status, f"HTTP{status}")
-    told = " ".join(data[:300].decode(errors="replace").split())
-    message = body.get("message") or f"The server answered {status}{f': {told}' if told else ''}"
-    after = headers.get("Retry-After", "") or str(details.get("retryAfterSeconds", ""))
-    return ApiError(status, reason, message, details=details, retry_after=float(after) if after.isdecimal() else None)
-
-
-def _warnings(headers: Any) -> tuple[str, ...]:
-    """The texts of the Warning headers (RFC 7234 5.5: `299 - "text"`, quotes escaped by a backslash)."""
-    found = re.findall(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"', ", ".join(headers.getlist("Warning")))
-    return tuple(re.sub(r"\\(.)", r"\1", text) for text in found)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from xlaunch import __version__
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.delete import delete, wait_gone
@@ -18,6 +19,8 @@ from xlaunch.core.workload import Phase, Workload, describe
 
 Object = Mapping[str, Any]
 
+# Who made it; no part of the plan's hash
+VERSION_ANNOTATION = "xlaunch.dev/version"
 IF_EXISTS = ("replace", "replace-finished", "skip")
 REPLACE_TIMEOUT = 300.0
 
@@ -97,7 +100,7 @@ class _Work:
         query = {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
         target = jobsets.path(self.api, namespace=self.namespace)
         try:
-            reply = self.api.request("POST", target, query=query, body=self.plan.manifest)
+            reply = self.api.request("POST", target, query=query, body=stamped(self.plan.manifest))
         except NetworkError:
             self.uncertain = True
             raise
@@ -147,13 +150,11 @@ class _Work:
         return self._done("unchanged", found, message=f"{name} is unchanged ({workload.phase})")
 
     def _differs(self, found: Object, workload: Workload) -> ConflictError:
-        made = (found["metadata"].get("annotations") or {}).get(HASH_ANNOTATION)
         age = f", {words(self.clock.now() - workload.created)} old" if workload.created else ""
         owner = f", of {workload.owner}" if workload.owner else ""
-        differs = "it was made from another plan" if made else "it was not made by xlaunch"
         return ConflictError(
             f"{workload.name} exists already and differs",
-            why=f"It is {workload.phase}{age}{owner}; {differs}",
+            why=f"It is {workload.phase}{age}{owner}; {difference(found)}",
             next=f"Take another name, add --if-exists=replace, or {self._command('xlaunch workload delete')}",
         )
 
@@ -175,6 +176,24 @@ class _Work:
         message: str = "",
     ) -> Submission:
         return Submission(action, self.plan.name, self.namespace, jobset, warnings, message)
+
+
+def stamped(manifest: Object) -> Object:
+    """The manifest with the version of xlaunch that submits it."""
+    metadata = manifest["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), VERSION_ANNOTATION: __version__}
+    return {**manifest, "metadata": {**metadata, "annotations": annotations}}
+
+
+def difference(found: Object) -> str:
+    """Why an existing JobSet is not the plan's, as far as its annotations tell."""
+    annotations = found["metadata"].get("annotations") or {}
+    if HASH_ANNOTATION not in annotations:
+        return "it was not made by xlaunch"
+    made_by = annotations.get(VERSION_ANNOTATION, __version__)
+    if made_by != __version__:
+        return f"xlaunch {made_by} made it and this is {__version__}: perhaps only the template has changed"
+    return "it was made from another plan"
 
 
 def _refused(error: ApiError, plan: Plan, namespace: str) -> Exception:

@@ -1,0 +1,81 @@
+"""What an API server answers: JSON, warnings, and refusals that come without a Status object."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from xlaunch.cluster.api import ApiError
+
+BIG_BODY = 1 << 20
+
+# HTTP codes whose answer may come without a Status object, from a proxy or a load balancer
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    410: "Expired",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    501: "NotImplemented",
+    502: "BadGateway",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+def parsed(data: bytes, headers: Mapping[str, str]) -> Any:
+    """The body as JSON where it says that it is, else as bytes."""
+    if "json" not in headers.get("Content-Type", ""):
+        return data
+    try:
+        if len(data) < BIG_BODY:
+            return json.loads(data)
+        with gc_paused():
+            return json.loads(data)
+    except ValueError:
+        return data
+
+
+def refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
+    """The error that an answer of 300 or more means, in the server's own words as far as it has any."""
+    try:
+        body = json.loads(data)
+    except ValueError:
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
+    details = body.get("details") or {}
+    reason = body.get("reason") or REASONS.get(status, f"HTTP{status}")
+    told = " ".join(data[:300].decode(errors="replace").split())
+    message = body.get("message") or f"The server answered {status}{f': {told}' if told else ''}"
+    after = headers.get("Retry-After", "") or str(details.get("retryAfterSeconds", ""))
+    return ApiError(status, reason, message, details=details, retry_after=float(after) if after.isdecimal() else None)
+
+
+def warnings(headers: Any) -> tuple[str, ...]:
+    """The texts of the Warning headers (RFC 7234 5.5: `299 - "text"`, quotes escaped by a backslash)."""
+    found = re.findall(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"', ", ".join(headers.getlist("Warning")))
+    return tuple(re.sub(r"\\(.)", r"\1", text) for text in found)
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Keeps the cyclic collector off while many objects are made that stay: it costs two thirds of a big parse."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -274,6 +274,27 @@ def test_the_old_one_is_replaced_by_somebody_while_we_ask(stage):
     assert [workload.uid for workload in stage.confirmed] == asked
 
 
+def test_a_controller_that_makes_it_again_and_again_ends_it(stage):
+    stage.existing("running", OTHER)
+    remove = stage.api.remove
+
+    def come_back(path):
+        remove(path)
+        stage.existing("new", OTHER)
+
+    stage.api.remove = come_back
+    with pytest.raises(ConflictError, match="comes back as fast as it is deleted"):
+        stage.submit("replace")
+    assert len(bodies(stage.api, "DELETE")) == 4
+
+
+def test_the_time_for_failures_begins_when_the_old_one_is_gone(stage):
+    stage.existing("running", OTHER)
+    stage.api.linger = 90
+    stage.api.fail("POST", LOST)
+    assert stage.submit("replace", timeout=60).action == "replaced"
+
+
 # --- transient failures ---
 
 NO_AGENT = 'Internal error occurred: failed calling webhook "mjobset.kb.io": No agent available'

@@ -23,6 +23,7 @@ Object = Mapping[str, Any]
 VERSION_ANNOTATION = "xlaunch.dev/version"
 IF_EXISTS = ("replace", "replace-finished", "skip")
 REPLACE_TIMEOUT = 300.0
+MOST_REPLACED = 3
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,18 @@ def submit(
     """
     work = _Work(api, plan, if_exists, clock, notice, confirm, replace_timeout, flags)
     try:
-        return persist(work.attempt, clock=clock, timeout=timeout, notice=notice, is_worth=work.is_worth_another)
+        for _ in range(MOST_REPLACED + 1):
+            outcome = persist(work.attempt, clock=clock, timeout=timeout, notice=notice, is_worth=work.is_worth_another)
+            if isinstance(outcome, Submission):
+                return outcome
+            work.make_room(outcome)
     except ApiError as error:
         raise _refused(error, plan, work.namespace) from error
+    raise ConflictError(
+        f"{plan.name} comes back as fast as it is deleted",
+        why="Something else creates it",
+        next=f"Look who: kubectl get jobset {plan.name} --namespace {work.namespace} --show-managed-fields -o yaml",
+    )
 
 
 @dataclass
@@ -90,13 +100,12 @@ class _Work:
             return self.reached
         return is_passing(error) or (error.status == 409 and error.reason == "AlreadyExists")
 
-    def attempt(self) -> Submission:
+    def attempt(self) -> Submission | Object:
+        """The end of it, or the JobSet that has to make room first."""
         found = jobsets.find(self.api, self.plan.name, namespace=self.namespace, timeout=10.0)
         self.reached = True
         if found is not None:
-            settled = self._settle(found)
-            if settled is not None:
-                return settled
+            return self._settle(found) or found
         query = {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
         target = jobsets.path(self.api, namespace=self.namespace)
         try:
@@ -110,13 +119,12 @@ class _Work:
         return self._done("replaced" if self.replaced else "created", reply.body, reply.warnings)
 
     def _settle(self, found: Object) -> Submission | None:
-        """What an existing JobSet means: the end of it, or None once it has made room."""
+        """What an existing JobSet means: the end of it, or None where it is to be replaced."""
         workload = describe(found)
         same = (found["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == self.plan.hash
         if self.uncertain and same and not workload.deleting:
             return self._done("replaced" if self.replaced else "created", found)
         if self.if_exists == "replace" or (self.if_exists == "replace-finished" and workload.phase.ended):
-            self._make_room(found, workload)
             return None
         if self.if_exists == "skip":
             return self._done(
@@ -158,7 +166,9 @@ class _Work:
             next=f"Take another name, add --if-exists=replace, or {self._command('xlaunch workload delete')}",
         )
 
-    def _make_room(self, found: Object, workload: Workload) -> None:
+    def make_room(self, found: Object) -> None:
+        """Deletes it after a yes, and waits until it is gone."""
+        workload = describe(found)
         self.confirm(workload)
         if not workload.deleting:
             delete(self.api, found, clock=self.clock, notice=self.notice)

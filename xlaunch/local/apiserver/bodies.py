@@ -12,6 +12,8 @@ from xlaunch.local.kube import Object, StatusError
 
 _SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
            "generation", "resourceVersion", "managedFields")  # fmt: skip
+# The parts of an object that have an endpoint of their own
+_PARTS = {"status": "status", "finalize": "spec"}
 
 
 @dataclass
@@ -90,21 +92,26 @@ def check_preconditions(resource: Resource, old: Object, new: Object) -> None:
         raise resource.conflict(name, MODIFIED)
 
 
-def merged_parts(resource: Resource, old: Object, new: Object, subresource: str) -> Object:
-    """The parts that a request to a subresource may write from `new`, the others from `old`."""
-    if subresource == "status":
-        metadata = old["metadata"] if resource.custom else new["metadata"]
-        if "ownerReferences" in old["metadata"]:
-            metadata = {**metadata, "ownerReferences": old["metadata"]["ownerReferences"]}
-        return {**_without(old, "status"), "metadata": metadata, **_only(new, "status")}
-    if subresource == "finalize":
-        return {**old, "spec": new.get("spec", {})}
-    if subresource == "binding":
-        return new
-    kept = [part for part in ("status",) if part in resource.subresources]
-    if "finalize" in resource.subresources:
-        kept.append("spec")
-    return {**_without(new, *kept), **_only(old, *kept)}
+def is_written(resource: Resource, part: str, subresource: str) -> bool:
+    """Whether a request to a subresource may write a top-level part of an object."""
+    if part in ("apiVersion", "kind", "metadata") or subresource == "binding":
+        return True
+    if subresource:
+        return part == _PARTS[subresource]
+    return part not in {_PARTS.get(each) for each in resource.subresources}
+
+
+def changed(resource: Resource, old: Object, made: Object, options: WriteOptions, subresource: str) -> Object:
+    """What becomes of an object: the parts that the request may write, decoded, and all others as they were."""
+    parts = {part: value for part, value in made.items() if is_written(resource, part, subresource)}
+    kept = {part: value for part, value in old.items() if not is_written(resource, part, subresource)}
+    new = {**kept, **decoded(resource, parts, options)}
+    metadata = metadata_of_update(new["metadata"], old["metadata"])
+    if subresource == "finalize" or (subresource == "status" and resource.custom):
+        metadata = old["metadata"]
+    elif subresource == "status" and "ownerReferences" in old["metadata"]:
+        metadata["ownerReferences"] = old["metadata"]["ownerReferences"]
+    return {**new, "metadata": metadata}
 
 
 def _only(source: Object, *parts: str) -> Object:

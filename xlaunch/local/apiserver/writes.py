@@ -183,14 +183,13 @@ class Writer:
         self, resource: Resource, old: Object, made: Object, options: WriteOptions, subresource: str
     ) -> Object:
         bodies.check_preconditions(resource, old, made)
-        new = bodies.merged_parts(resource, old, bodies.decoded(resource, made, options), subresource)
-        new["metadata"] = bodies.metadata_of_update(new["metadata"], old["metadata"])
+        new = bodies.changed(resource, old, made, options, subresource)
         if not subresource:
             _default(resource, new)
         if options.manager:
             new = managed.updated(old, new, definition(resource.schema), options.manager, time=self.now())
         else:
-            new["metadata"]["managedFields"] = made["metadata"]["managedFields"]
+            new["metadata"] = {**new["metadata"], "managedFields": made["metadata"]["managedFields"]}
         hooks = () if subresource else self._hooks_of(resource)
         new = await self._admit(resource, new, old, lambda each: check_update(resource, each, old, subresource), hooks)
         if resource.plural in _GENERATIONS and bodies.desired(new) != bodies.desired(old):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from xlaunch.core.loglines import Event, Kind, parse
-from xlaunch.core.recovery import Recoveries, recoveries
+from xlaunch.core.recovery import Recoveries, joined, recoveries
 
 LOGS = Path(__file__).parent.parent / "data" / "logs"
 START = datetime(2026, 7, 6, tzinfo=UTC)
@@ -64,6 +64,14 @@ def test_a_second_loss_within_a_recovery_is_one_of_its_own():
     first, second = recoveries([*BLOG[:8], at(24, Kind.SLICE_DOWN), *BLOG[2:]])
     assert (first.last_step, first.done) == (3388, False)
     assert (second.last_step, second.steps_lost, second.done) == (None, None, True)
+
+
+def test_losses_in_a_row_are_joined():
+    chain = recoveries([*BLOG[:8], at(24, Kind.SLICE_DOWN), *BLOG[2:]])
+    whole = joined(chain)
+    assert (whole.last_step, whole.steps_lost, whole.first_step) == (3388, 88, 3301)
+    assert (whole.down, whole.cleaned) == (chain[0].down, chain[0].cleaned)
+    assert joined(chain[1:]) == chain[1]
 
 
 def test_nothing_committed_yet_loses_every_step():

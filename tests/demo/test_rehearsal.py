@@ -14,6 +14,7 @@ from xlaunch.core.pods import Container
 from xlaunch.core.workload import Phase
 from xlaunch.demo import rehearsal
 from xlaunch.demo.losses import Loss
+from xlaunch.demo.proof import checks, holds
 from xlaunch.demo.rehearsal import Rehearsal, lines
 
 AT = datetime(2026, 7, 6, tzinfo=UTC)
@@ -100,7 +101,7 @@ def worker(host, phase="Running"):
 def play(monkeypatch):
     """Plays a script and returns outcome, stage, API and follower."""
 
-    def run(messages, *, interactive=False, end=None, gone=False):
+    def run(messages, *, interactive=False, end=None, gone=False, pods=None):
         api, stage = Api(), Stage()
         follower = FakeFollower(log(*messages), end or End(Phase.COMPLETED, "Completed"))
         container = Container("main", False, "running", "", "", True, 0, "", None, None)
@@ -118,7 +119,8 @@ def play(monkeypatch):
         monkeypatch.setattr(rehearsal, "describe", lambda jobset: None)
         monkeypatch.setattr(rehearsal, "observe", observe)
         monkeypatch.setattr(rehearsal, "ledger", lambda *_: ledger)
-        monkeypatch.setattr(rehearsal, "list_all", lambda *_, **__: ((worker(1), worker(0), worker(0, "Failed")), "1"))
+        there = ((worker(1), worker(0), worker(0, "Failed")), "1")
+        monkeypatch.setattr(rehearsal, "list_all", pods or (lambda *_, **__: there))
         monkeypatch.setattr(rehearsal, "Follower", lambda *_, **__: follower)
         watcher = SimpleNamespace(so_far=lambda: (Loss("pw-worker-2-0-x", AT),))
         monkeypatch.setattr(rehearsal, "Losses", lambda *_: watcher)
@@ -194,9 +196,24 @@ def test_a_cluster_that_vanishes_is_not_a_crash(play):
     assert (seen.outcome.before, seen.outcome.after, seen.outcome.ledger) == (None, None, None)
 
 
-def test_a_scale_up_is_not_the_recovery(play):
+def test_a_second_loss_before_the_first_step_is_part_of_the_recovery(play):
+    seen = play([*TRAINED, *RECOVERED[:7], *RECOVERED])
+    assert (seen.outcome.recovery.last_step, seen.outcome.recovery.steps_lost) == (131, 31)
+    assert seen.stage.ledgers == 2
+
+
+def test_a_worker_that_is_just_being_replaced_is_killed_later(play, monkeypatch):
+    answers = iter([((worker(0, "Failed"),), "1")])
+    found = ((worker(0),), "2")
+    seen = play([*TRAINED, *steps(132, 133), *RECOVERED], pods=lambda *_, **__: next(answers, found))
+    assert seen.api.requests == [KILL]
+    assert seen.outcome.recovery.last_step == 133
+
+
+def test_a_scale_up_proves_nothing(play):
     seen = play([*TRAINED, "Scale up requested. Retrying.", *steps(101, 140)])
-    assert seen.outcome.recovery is None or seen.outcome.recovery.cause is not Kind.SCALE_UP
+    assert seen.outcome.recovery.cause is Kind.SCALE_UP
+    assert not holds(checks(seen.outcome.before, seen.outcome.after, seen.outcome.recovery))
 
 
 @pytest.mark.parametrize(

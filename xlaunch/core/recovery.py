@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -128,6 +128,15 @@ def advance(recovery: Recovery, event: Event) -> Recovery:
         case Kind.STEP:
             return replace(recovery, first_step=event.step, first_step_at=at)
     return recovery
+
+
+def joined(chain: Sequence[Recovery]) -> Recovery:
+    """One recovery out of losses without a step between them: begun by the first, ended by the last.
+
+    Its phases are those of the last attempt; what lies before shows only in the time from `down` to the first step.
+    """
+    first, last = chain[0], chain[-1]
+    return replace(last, cause=first.cause, down=first.down, last_step=first.last_step, cleaned=first.cleaned)
 
 
 def recoveries(events: Iterable[Event]) -> tuple[Recovery, ...]:

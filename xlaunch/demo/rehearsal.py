@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from xlaunch.core.ledger import Ledger, ledger
 from xlaunch.core.loglines import Event, Kind, Line, parse, split
 from xlaunch.core.lognews import CloudLogs
 from xlaunch.core.narration import Narration
-from xlaunch.core.recovery import Recoveries, Recovery
+from xlaunch.core.recovery import Recoveries, Recovery, joined
 from xlaunch.core.workload import describe
 from xlaunch.demo.blog import CHECKPOINT_PERIOD, LOST_HOST, LOST_SLICE, STEPS_INTO_PERIOD
 from xlaunch.demo.losses import Loss, Losses
@@ -137,8 +137,8 @@ class Rehearsal:
         elif event.kind is Kind.COMMIT:
             self._committed = event.step or 0
         completed = self._recoveries.take(event)
-        if completed and completed.cause is Kind.SLICE_DOWN:
-            self._recovery = completed
+        if completed and self._recovery is None:
+            self._recovery = joined(last_chain(self._recoveries.finished))
         if event.kind is Kind.SLICE_DOWN:
             found = self._ledger()
             if found:
@@ -150,35 +150,38 @@ class Rehearsal:
             self._before = self._snapshot()
         ripe = self._committed + (0 if self._interactive else STEPS_INTO_PERIOD)
         if not self._asked and self._committed >= CHECKPOINT_PERIOD and step >= ripe:
-            self._asked = True
-            self._before = self._snapshot()
-            self._lose_a_worker()
+            self._asked = self._lose_a_worker()
         return self._recovery is not None and step >= (self._recovery.first_step or 0) + STEPS_AFTERWARDS
 
-    def _lose_a_worker(self) -> None:
+    def _lose_a_worker(self) -> bool:
+        """Kills it, or asks the viewer to; False where it is just being replaced."""
         pod = self._victim()
+        if not pod:
+            return False
+        self._before = self._snapshot()
         delete = f"kubectl delete pod {pod} --grace-period=0 --force"
         if self._interactive:
             self._stage.say(f"Checkpoint {self._committed} is committed. Now lose a worker, in another terminal:")
             self._stage.say(f"{self._kubectl}{delete.removeprefix('kubectl')}")
-            return
+            return True
         self._stage.say(delete)
         self._killed = self._clock.now()
         self._api.request("DELETE", namespaced(self._api, "v1", "pods", pod), query={"gracePeriodSeconds": "0"})
+        return True
 
     def _snapshot(self) -> Snapshot | None:
         found = self._ledger()
         return snapshot(found, self._survivor) if found else None
 
     def _victim(self) -> str:
-        """The name of the pod of slice 2, host 0."""
+        """The name of the pod of slice 2, host 0; "" while there is none."""
         found, _ = list_all(
             self._api,
             namespaced(self._api, "v1", "pods"),
             query={"labelSelector": f"{selector(self._name)},{podlib.JOB_INDEX}={LOST_SLICE}"},
         )
         mine = [pod for pod in found if podlib.completion_index(pod) == LOST_HOST and podlib.is_alive(pod)]
-        return str(mine[0]["metadata"]["name"])
+        return str(mine[0]["metadata"]["name"]) if mine else ""
 
     def _ledger(self) -> Ledger | None:
         """The ledger now; None once the workload, or its cluster, is gone."""
@@ -187,6 +190,14 @@ class Rehearsal:
         except ApiError:
             return None
         return ledger(seen.jobset, seen.jobs, seen.pods, self._clock.now())
+
+
+def last_chain(finished: Sequence[Recovery]) -> Sequence[Recovery]:
+    """The last recovery with the unfinished ones right before it."""
+    begin = len(finished) - 1
+    while begin > 0 and not finished[begin - 1].done:
+        begin -= 1
+    return finished[begin:]
 
 
 def lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -9,7 +9,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import jsonschema
+
 ROOT = Path(__file__).parents[1]
+SCHEMA = json.loads((ROOT / "docs" / "schema.json").read_text(encoding="utf-8"))
 KUBECTL = shutil.which("kubectl")
 
 
@@ -42,8 +45,10 @@ class World:
         return done
 
     def json(self, *argv, code=0, timeout=120, target=True):
-        """The object that a command prints with `-o json`."""
-        return json.loads(self.xlaunch(*place(argv, ("-o", "json")), code=code, timeout=timeout, target=target).stdout)
+        """The object that a command prints with `-o json`, which must fit docs/schema.json."""
+        body = json.loads(self.xlaunch(*place(argv, ("-o", "json")), code=code, timeout=timeout, target=target).stdout)
+        jsonschema.validate(body, {"$ref": f"#/$defs/{body['kind']}", "$defs": SCHEMA["$defs"]})
+        return body
 
     def start(self, *argv):
         """Starts a command and returns the process, with pipes."""

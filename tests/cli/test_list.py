@@ -46,10 +46,10 @@ def test_the_object(filled):
             "slices": 3,
             "chips": 48,
             "restarts": 0,
-            "restartsTowardsMax": 0,
+            "restartsTowardMax": 0,
             "maxRestarts": 3,
-            "queue": "",
-            "owner": "",
+            "queue": None,
+            "owner": None,
             "created": "2026-11-29T12:00:00Z",
             "finished": "2026-11-29T13:00:00Z",
         }

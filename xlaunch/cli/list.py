@@ -24,7 +24,7 @@ from xlaunch.cli.target import (
 from xlaunch.cluster import jobsets
 from xlaunch.core.errors import UsageError
 from xlaunch.core.selection import Selection, phases_of
-from xlaunch.core.timestamps import words
+from xlaunch.core.timestamps import stamp, words
 from xlaunch.core.workload import Workload, describe
 
 StatusOption = Annotated[
@@ -142,14 +142,10 @@ def body(workload: Workload) -> dict[str, Any]:
         "slices": workload.slices,
         "chips": workload.chips,
         "restarts": workload.restarts,
-        "restartsTowardsMax": workload.restarts_toward_max,
+        "restartsTowardMax": workload.restarts_toward_max,
         "maxRestarts": workload.max_restarts,
-        "queue": workload.queue,
-        "owner": workload.owner,
-        "created": _text(workload.created),
-        "finished": _text(workload.finished),
+        "queue": workload.queue or None,
+        "owner": workload.owner or None,
+        "created": stamp(workload.created),
+        "finished": stamp(workload.finished),
     }
-
-
-def _text(moment: datetime | None) -> str | None:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None

@@ -28,7 +28,7 @@ class Table:
 class Result:
     """What a command found or did.
 
-    `kind` and `data` make the object that `-o json` prints (docs/schema/); `parts` are what people read, in order:
+    `kind` and `data` make the object that `-o json` prints (docs/schema.json); `parts` are what people read, in order:
     strings are printed as they are, tables are aligned. `bare` prints `data` alone, for manifests.
     """
 

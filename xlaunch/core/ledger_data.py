@@ -1,4 +1,4 @@
-"""The ledger as the object that programs read (docs/schema/status.json), and as one line of counters."""
+"""The ledger as the object that programs read (Status in docs/schema.json), and as one line of counters."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from xlaunch.core.ledger import Head, Ledger, Slice
 from xlaunch.core.pods import Container, Exit
+from xlaunch.core.timestamps import stamp
 
 
 def as_data(ledger: Ledger) -> dict[str, Any]:
@@ -17,8 +18,8 @@ def as_data(ledger: Ledger) -> dict[str, Any]:
         "message": workload.message,
         "queue": workload.queue or None,
         "owner": workload.owner or None,
-        "created": workload.created.isoformat() if workload.created else None,
-        "finished": workload.finished.isoformat() if workload.finished else None,
+        "created": stamp(workload.created),
+        "finished": stamp(workload.finished),
         "jobset": {
             "uid": workload.uid,
             "restarts": workload.restarts,
@@ -68,7 +69,7 @@ def _container(container: Container) -> dict[str, Any]:
         "ready": container.ready,
         "restartCount": container.restarts,
         "exit": _exit(container.exit),
-        "lastExit": _exit(container.last_exit),
+        "lastExit": _exit(container.exit or container.last_exit),
     }
 
 
@@ -86,7 +87,7 @@ def _slice(each: Slice) -> dict[str, Any]:
         "ready": each.ready,
         "missing": each.missing,
         "lost": each.lost,
-        "lostSince": each.lost_since.isoformat() if each.lost_since else None,
+        "lostSince": stamp(each.lost_since),
         "inPlaceRestarts": each.in_place_restarts,
         "jobRestarts": each.job_restarts,
         "budgetLeft": each.budget_left,

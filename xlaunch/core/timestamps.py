@@ -16,6 +16,11 @@ def parse(text: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def stamp(moment: datetime | None) -> str | None:
+    """A moment as Kubernetes writes it, in whole seconds; None for None."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if moment else None
+
+
 def seconds_since(text: str | None, now: datetime) -> float:
     """Seconds from a timestamp until `now`, never negative (clocks differ); 0.0 for no timestamp."""
     moment = parse(text)

@@ -92,6 +92,8 @@ class Agent:
         if kind == "DELETED":
             if runner:
                 runner.removed()
+            elif node_of(pod) in self._specs:  # while its node was lost
+                self._machine.site.forget(uid_of(pod))
         elif runner:
             runner.update(pod)
         elif node_of(pod) in self._alive:

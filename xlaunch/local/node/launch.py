@@ -12,10 +12,11 @@ from typing import Any
 from xlaunch.local.node.env import Addresses, Read, environment, expand
 from xlaunch.local.node.process import Invocation
 from xlaunch.local.node.volumes import temporary_directory
+from xlaunch.local.state import MARKER
 
 # Of the server's own environment a container gets no more than it takes to find and run programs: least of all
 # credentials, with which a rehearsal could write to a real bucket
-INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "XLAUNCH_CLUSTER_ID")
+INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", MARKER)
 
 StandIn = Callable[[Mapping[str, Any]], list[str] | None]
 
@@ -47,6 +48,11 @@ class Site:
     def logs(self, uid: str) -> Path:
         """The directory of a pod's logs: CONTAINER/INSTANCE.log, named as in the kubelet's /var/log/pods."""
         return self.directory / "logs" / uid
+
+    def forget(self, uid: str) -> None:
+        """Removes all that a pod has left on disk."""
+        for directory in (self.pod(uid), self.logs(uid)):
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 async def invocation(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -120,8 +119,7 @@ class PodRunner:
                 self._machine.hosts.remove(self.pod)
         await self._deleted.wait()
         await self._writer.delete()
-        for directory in (self._machine.site.pod(self.uid), self._machine.site.logs(self.uid)):
-            shutil.rmtree(directory, ignore_errors=True)
+        self._machine.site.forget(self.uid)
 
     async def vanish(self) -> None:
         """The node is lost: everything is killed and nothing is written. `run` must have been cancelled."""

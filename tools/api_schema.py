@@ -142,6 +142,8 @@ def main(swagger, crd, api, machinery):
             if properties := published["definitions"][name].get("properties"):
                 definitions[short(name)]["tags"] = tags(name, properties, api, machinery)
             todo += references(published["definitions"][name])
+    for kind in ("ContainerPort", "ServicePort"):  # a default in /openapi/v3, which the older form leaves out
+        definitions[kind]["properties"]["protocol"]["default"] = "TCP"
     version = yaml.safe_load(Path(crd).read_text(encoding="utf-8"))["spec"]["versions"][0]
     definitions["JobSet"] = jobset_node(version["schema"]["openAPIV3Schema"])
     document = {"definitions": dict(sorted(definitions.items())), "known": known(published["paths"])}

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from aiohttp import ClientOSError, ClientPayloadError
 from aiohttp.test_utils import TestClient, TestServer
 
 from xlaunch.local.apiserver.discovery import VERSION
@@ -340,6 +341,23 @@ def test_logs(serve, pod):
         assert (status, body["reason"]) == (400, "BadRequest")
         assert (await api("GET", f"{HOME}/pods/p/log", container="x"))[0] == 400
         assert (await api("GET", f"{HOME}/pods/none/log"))[0] == 404
+
+    serve(test)
+
+
+def test_a_stream_that_breaks_is_a_cut_and_not_an_end(serve, pod):
+    async def test(api):
+        async def breaking(*_):
+            yield b"one\n"
+            raise StatusError(500, "InternalError", "the disk has gone")
+
+        api.logs.open = breaking
+        await api("POST", f"{HOME}/pods", pod(nodeName="n"))
+        async with api.client.get(f"/s{HOME}/pods/p/log") as response:
+            assert response.status == 200
+            with pytest.raises((ClientPayloadError, ClientOSError)):
+                await response.read()
+        assert (await api("GET", "/readyz"))[0] == 200
 
     serve(test)
 

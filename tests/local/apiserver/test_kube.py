@@ -149,6 +149,14 @@ def test_apply_creates_and_updates(do):
     assert do("patch", "configmaps", "c", {**body, "data": {"a": "1"}}, "default", kind=APPLY)["data"] == {"a": "1"}
 
 
+def test_an_apply_owns_what_it_says_and_no_defaults(do, jobset):
+    body = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **jobset()}
+    made = do("patch", "jobsets", "js", body, "default", kind=APPLY)
+    (entry,) = made["metadata"]["managedFields"]
+    assert made["spec"]["replicatedJobs"][0]["replicas"] == 1
+    assert "f:replicas" not in entry["fieldsV1"]["f:spec"]["f:replicatedJobs"]['k:{"name":"w"}']
+
+
 def test_a_write_in_between_makes_a_patch_start_again(clock, pod):
     """A hook that waits must not overwrite what came meanwhile."""
     kube, seen = None, []

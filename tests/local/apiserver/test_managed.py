@@ -96,6 +96,14 @@ def test_lists_merge_by_key_and_conflicts_name_the_item():
     assert [each["name"] for each in dropped["spec"]["containers"]] == ["a"]
 
 
+def test_an_item_is_the_same_with_and_without_a_defaulted_key():
+    port = {"containerPort": 80}
+    once = run({"metadata": {}}, pod({"name": "a", "ports": [port]}), "one", node=POD)
+    once["spec"]["containers"][0]["ports"][0]["protocol"] = "TCP"
+    again = run(once, pod({"name": "a", "ports": [port]}), "one", node=POD)
+    assert again["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+
+
 def test_an_ordinary_write_takes_the_fields_that_it_changes():
     live = run({"metadata": {}}, config(a="1", b="1"), "one")
     changed = updated(live, {**live, "data": {"a": "2", "b": "1"}}, CM, "editor", time=NOW)

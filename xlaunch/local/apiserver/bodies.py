@@ -30,11 +30,14 @@ class WriteOptions:
     warnings: list[str] = field(default_factory=list)
 
 
-def decoded(resource: Resource, body: Any, options: WriteOptions) -> Object:
-    """A fresh copy of a body by the kind's schema; 400 (core kinds) or 422 (custom ones) for a wrong type."""
+def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool = True) -> Object:
+    """A fresh copy of a body by the kind's schema; 400 (core kinds) or 422 (custom ones) for a wrong type.
+
+    Without `fill` it has no defaults: what somebody applies is what they said.
+    """
     if not isinstance(body, dict):
         raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
-    found = decode(body, resource.schema, numbers=resource.custom)
+    found = decode(body, resource.schema, numbers=resource.custom, fill=fill)
     name = str(metadata_of(body).get("name", ""))
     if found.problems and resource.custom:
         raise refusal(resource, name, found.problems)

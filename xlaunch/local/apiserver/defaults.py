@@ -54,7 +54,6 @@ def _container(container: Object, *, host_ports: bool) -> None:
         imagePullPolicy="Always" if latest and "@" not in image else "IfNotPresent",
     )
     for port in container.get("ports", []):
-        _fill(port, protocol="TCP")
         if host_ports and "containerPort" in port:
             _fill(port, hostPort=port["containerPort"])
     for variable in container.get("env", []):
@@ -145,7 +144,6 @@ def service(new: Object) -> None:
     if "clusterIP" in spec:
         _fill(spec, clusterIPs=[spec["clusterIP"]])
     for port in spec.get("ports", []):
-        _fill(port, protocol="TCP")
         if "port" in port:
             _fill(port, targetPort=port["port"])
     _fill(new, status={"loadBalancer": {}})

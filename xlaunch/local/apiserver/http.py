@@ -277,4 +277,8 @@ async def _stream(request: web.Request, chunks: AsyncIterator[bytes], kind: str)
         await response.write_eof()
     except ConnectionResetError:
         logger.debug("%s: the client has gone", request.path)
+    except Exception:
+        logger.exception("%s: the stream broke", request.path)
+        if request.transport is not None:
+            request.transport.abort()  # a cut, which a client must not take for the end
     return response

@@ -51,7 +51,7 @@ async def page(store: Store, target: Target, query: Mapping[str, str]) -> Page:
         store,
         stored(target.resource),
         selection(target, query),
-        limit=number(query, "limit") or 0,
+        limit=max(number(query, "limit") or 0, 0),
         token=token,
         revision=wanted if exact and wanted else None,
         selected=bool(query.get("labelSelector") or query.get("fieldSelector")),

@@ -29,7 +29,10 @@ def is_atomic(node: Node) -> bool:
 
 def _item_name(each: Any, node: Node) -> str:
     if keys := list_keys(node):
-        return "k:" + json.dumps({key: each[key] for key in keys if key in each}, separators=(",", ":"), sort_keys=True)
+        fields = item(node).get("properties", {})
+        found = {key: each.get(key, fields.get(key, {}).get("default")) for key in keys}
+        present = {key: value for key, value in found.items() if value is not None}
+        return "k:" + json.dumps(present, separators=(",", ":"), sort_keys=True)
     return "v:" + json.dumps(each, separators=(",", ":"))
 
 

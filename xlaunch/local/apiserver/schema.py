@@ -72,33 +72,40 @@ class Decoded:
     problems: list[Problem] = field(default_factory=list)
 
 
-def decode(value: Any, kind: str, *, numbers: bool = False) -> Decoded:
+@dataclass(frozen=True)
+class _Style:
+    numbers: bool
+    fill: bool
+
+
+def decode(value: Any, kind: str, *, numbers: bool = False, fill: bool = True) -> Decoded:
     """Reads an object by the definition of its kind.
 
     `numbers` leaves a quantity that was given as a number what it is (custom resources do); otherwise it becomes a
-    string, as in core kinds. Raises nothing: the caller decides what an unknown field or a wrong type means.
+    string, as in core kinds. `fill` sets the schema's defaults. Raises nothing: the caller decides what an unknown
+    field or a wrong type means.
     """
     found = Decoded()
-    found.value = _decode(value, definition(kind), "", found, numbers)
+    found.value = _decode(value, definition(kind), "", found, _Style(numbers, fill))
     return found
 
 
-def _decode(value: Any, node: Node, path: str, found: Decoded, numbers: bool) -> Any:
+def _decode(value: Any, node: Node, path: str, found: Decoded, style: _Style) -> Any:
     if is_quantity(node) and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value if numbers else str(value)
+        return value if style.numbers else str(value)
     node = resolve(node)
     if not _is_type(value, node):
         found.problems.append(wrong_type(path, value, node.get("type", "string")))
         return value
     if isinstance(value, dict):
-        return _decode_fields(value, node, path, found, numbers)
+        return _decode_fields(value, node, path, found, style)
     if isinstance(value, list):
         items = node.get("items", FREE)
-        return [_decode(each, items, f"{path}[{index}]", found, numbers) for index, each in enumerate(value)]
+        return [_decode(each, items, f"{path}[{index}]", found, style) for index, each in enumerate(value)]
     return value
 
 
-def _decode_fields(value: Mapping[str, Any], node: Node, path: str, found: Decoded, numbers: bool) -> dict[str, Any]:
+def _decode_fields(value: Mapping[str, Any], node: Node, path: str, found: Decoded, style: _Style) -> dict[str, Any]:
     kept = {}
     for key, each in value.items():
         inner = child(node, key)
@@ -108,10 +115,11 @@ def _decode_fields(value: Mapping[str, Any], node: Node, path: str, found: Decod
         if inner is None:
             found.unknown.append(place)
         else:
-            kept[key] = _decode(each, inner, place, found, numbers)
-    for key, inner in node.get("properties", {}).items():
-        if "default" in inner and key not in kept:
-            kept[key] = inner["default"]
+            kept[key] = _decode(each, inner, place, found, style)
+    if style.fill:
+        for key, inner in node.get("properties", {}).items():
+            if "default" in inner and key not in kept:
+                kept[key] = inner["default"]
     return kept
 
 

@@ -142,7 +142,7 @@ class Writer:
     ) -> tuple[Object, bool]:
         node = definition(resource.schema)
         bodies.check_target(resource, body, *key)
-        applied = bodies.decoded(resource, body, options)
+        applied = bodies.decoded(resource, body, options, fill=False)
         if "managedFields" in applied.get("metadata", {}):
             raise StatusError(400, "BadRequest", "metadata.managedFields must be nil")
         if not self._store.get(resource.plural, key):

@@ -13,7 +13,7 @@ from support.pathways import COMMAND, IMAGE, LINE, container, create, env, pod, 
 from xlaunch.core.checks import check
 
 CORPUS = json.loads((Path(__file__).parent.parent / "data" / "hostile_inputs.json").read_text(encoding="utf-8"))
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # What a process argument can hold: any character but NUL and lone surrogates
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 AWKWARD = st.lists(

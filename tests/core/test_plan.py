@@ -26,7 +26,7 @@ def manifest(**metadata):
 
 
 @given(TREES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_tree_comes_back_as_it_was(tree):
     assert yaml.safe_load(dump({"tree": tree})) == {"tree": tree}
     assert yaml.load(dump({"tree": tree}), Loader=yaml.CSafeLoader) == {"tree": tree}

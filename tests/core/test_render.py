@@ -14,7 +14,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_value_is_one_yaml_value(value):
     assert parse(f"x: {as_yaml(value)}\n", "it") == {"x": value}
     assert parse(f"x: [{as_yaml(value)}, {as_yaml(value)}]\n", "it") == {"x": [value, value]}

@@ -15,9 +15,8 @@ QUEUED = "cloud.google.com/gke-queued"
 RESERVATION_NAME = "cloud.google.com/reservation-name"
 RESERVATION_PROJECT = "cloud.google.com/reservation-project"
 
-_RESERVATION = re.compile(
-    r"(?:projects/(?P<project>[a-z][-a-z0-9]{4,28}[a-z0-9])/reservations/)?(?P<name>[a-z][-a-z0-9]*)"
-)
+# A plain string: compiled only where there is a reservation
+_RESERVATION = r"(?:projects/(?P<project>[a-z][-a-z0-9]{4,28}[a-z0-9])/reservations/)?(?P<name>[a-z][-a-z0-9]{0,62})"
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,8 @@ def capacity(*, on_demand: bool = False, spot: bool = False, flex: bool = False,
 
 
 def _reserved(reservation: str) -> Capacity:
-    found = _RESERVATION.fullmatch(reservation)
-    if not found or len(found["name"]) > 63:
+    found = re.fullmatch(_RESERVATION, reservation)
+    if not found:
         raise UsageError(
             f"--reservation {reservation} is not the name of a reservation",
             why="It is a name, or projects/PROJECT/reservations/NAME for one that another project shares",

@@ -12,7 +12,7 @@ from xlaunch.core.errors import UsageError
 from xlaunch.core.names import is_dns1123_subdomain, is_env_name
 from xlaunch.core.words import check_text
 
-_SECRET_KEY = re.compile(r"[-._A-Za-z0-9]{1,253}")
+_SECRET_KEY = r"[-._A-Za-z0-9]{1,253}"
 _CREDENTIAL_WORDS = {
     "TOKEN",
     "SECRET",
@@ -102,7 +102,7 @@ def parse_secret(text: str) -> EnvVar:
     name, equals, reference = text.partition("=")
     secret, slash, key = reference.partition("/")
     _check_name(name, "--env-secret")
-    if not (equals and slash and is_dns1123_subdomain(secret) and _SECRET_KEY.fullmatch(key)):
+    if not (equals and slash and is_dns1123_subdomain(secret) and re.fullmatch(_SECRET_KEY, key)):
         raise UsageError(
             f"--env-secret {name} does not name a secret and its key",
             why="The form is NAME=SECRET/KEY with the name of a Kubernetes secret and one of its keys",

@@ -8,7 +8,7 @@ from xlaunch.core.errors import UsageError
 
 # xpk 1.16 commands/workload.py get_restart_exit_codes: these always restart, the user's are added
 ALWAYS = (42, *range(127, 256))
-_ITEM = re.compile(r"\s*(?P<first>[0-9]{1,3})\s*(?:-\s*(?P<last>[0-9]{1,3})\s*)?")
+_ITEM = r"\s*(?P<first>[0-9]{1,3})\s*(?:-\s*(?P<last>[0-9]{1,3})\s*)?"
 
 
 def parse(text: str) -> tuple[int, ...]:
@@ -17,7 +17,7 @@ def parse(text: str) -> tuple[int, ...]:
         return ()
     codes = set(ALWAYS)
     for item in text.split(","):
-        found = _ITEM.fullmatch(item)
+        found = re.fullmatch(_ITEM, item)
         first = int(found["first"]) if found else 0
         last = int(found["last"] or first) if found else 0
         if not 1 <= first <= last <= 255:

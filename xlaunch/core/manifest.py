@@ -21,7 +21,7 @@ def make_plan(spec: PathwaysSpec, template: str, patch: Mapping[str, Any] | None
 
     The same input gives the same bytes. Raises UsageError.
     """
-    manifest = parse(render(template, values(spec)), "The rendered template")
+    manifest = without_nulls(parse(render(template, values(spec)), "The rendered template"))
     check(manifest)
     _add_to_every_pod(manifest, spec.labels, spec.annotations)
     if spec.env:
@@ -46,8 +46,8 @@ def values(spec: PathwaysSpec) -> dict[str, Any]:
     return {
         "name": spec.name,
         "namespace": spec.namespace,
-        "queue": spec.queue,
-        "subdomain": subdomain(spec),
+        "queue": spec.queue or None,
+        "subdomain": subdomain(spec) or None,
         "ttl_seconds": spec.ttl_seconds,
         "max_restarts": restart_budget(spec),
         "restart_scope": spec.restart_scope,
@@ -58,10 +58,10 @@ def values(spec: PathwaysSpec) -> dict[str, Any]:
         "scratch": spec.scratch,
         "tmp": spec.tmp,
         "host_network": spec.host_network,
-        "service_account": spec.service_account,
-        "pull_secret": spec.pull_secret,
-        "priority": spec.priority,
-        "scheduler": spec.scheduler,
+        "service_account": spec.service_account or None,
+        "pull_secret": spec.pull_secret or None,
+        "priority": spec.priority or None,
+        "scheduler": spec.scheduler or None,
         "grace_seconds": spec.grace_seconds,
         "debug_logs": spec.debug_logs,
         "persistence": spec.persistence,
@@ -134,6 +134,13 @@ def notices(spec: PathwaysSpec) -> list[str]:
     if spec.restart_exit_codes and not restart_budget(spec):
         lines.append("Note: --restart-on-exit-codes has no effect without --max-restarts.")
     return [*lines, *warnings(spec.env)]
+
+
+def without_nulls(value: Any) -> Any:
+    """A tree without the fields that are null, as if the template had not had them."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _pod_templates(manifest: Manifest) -> list[dict[str, Any]]:

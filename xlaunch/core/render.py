@@ -41,6 +41,7 @@ def _compiled(template: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        optimized=False,  # rendered once: looking for constants costs more than it saves
     )
     return environment.from_string(template)
 

@@ -15,8 +15,8 @@ SUBDIRECTORY = "pathways-scratch"
 # https://cloud.google.com/storage/docs/buckets#naming
 _LOCATION = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/(?P<path>.*))?")
 # MaxText takes key=value words; in a shell line the value may be quoted
-_OUTPUT_WORD = re.compile(r"(?:--)?base_output_directory=(?P<value>gs://.*)")
-_OUTPUT_IN_LINE = re.compile(
+_OUTPUT_WORD = r"(?:--)?base_output_directory=(?P<value>gs://.*)"
+_OUTPUT_IN_LINE = (
     r"(?:^|[\s;&|(\"'])(?:--)?base_output_directory=(?:\"(?P<double>gs://[^\"]*)\"|'(?P<single>gs://[^']*)'|"
     r"(?P<bare>gs://[^\s;&|()\"'\\]*))"
 )
@@ -48,9 +48,9 @@ def from_command(command: Sequence[str]) -> str:
     pod's shell runs, so it doesn't count.
     """
     if len(command) == 1:
-        found = [next(filter(None, match.groups()), "") for match in _OUTPUT_IN_LINE.finditer(command[0])]
+        found = [next(filter(None, match.groups()), "") for match in re.finditer(_OUTPUT_IN_LINE, command[0])]
     else:
-        found = [match["value"] for word in command if (match := _OUTPUT_WORD.fullmatch(word))]
+        found = [match["value"] for word in command if (match := re.fullmatch(_OUTPUT_WORD, word))]
     known = [value for value in found if "$" not in value and "`" not in value and _LOCATION.fullmatch(value)]
     return f"{known[-1].rstrip('/')}/{SUBDIRECTORY}" if known else ""
 

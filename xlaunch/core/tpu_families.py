@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 Topology = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Family:
     """One generation of TPU.
 

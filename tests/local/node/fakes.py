@@ -45,7 +45,7 @@ class FakeClock:
 
 async def settle():
     """Lets everything run that can run without time passing."""
-    for _ in range(60):
+    for _ in range(120):
         await asyncio.sleep(0)
 
 

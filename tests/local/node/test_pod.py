@@ -261,6 +261,11 @@ def test_a_deleted_pod_ends_by_its_exit_codes(tmp_path, command, phase, code):
         status = await running.world.status()
         assert status["phase"] == phase
         assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == code
+        held = await running.world.kube.get("pods", "p", "default")
+        assert held["metadata"]["deletionGracePeriodSeconds"] == 0
+        assert not running.task.done()  # its logs may still be asked for
+        await running.world.kube.patch("pods", "p", {"metadata": {"finalizers": None}}, "default")
+        await settle()
         assert running.task.done()
 
     scenario(tmp_path, body, story)
@@ -289,8 +294,11 @@ def test_a_pod_deleted_before_it_started_runs_nothing(tmp_path):
         deleted = await world.kube.delete("pods", "p", "default", grace=30)
         runner = PodRunner(deleted, WHERE, world.machine)
         runner.update(deleted)
-        await runner.run()
+        task = asyncio.ensure_future(runner.run())
+        await settle()
         status = await world.status()
+        runner.removed()
+        await task
         assert world.spawner.all == []
         assert status["phase"] == "Failed"
         ended = status["containerStatuses"][0]["state"]["terminated"]
@@ -422,6 +430,7 @@ def test_a_write_that_fails_is_tried_again(tmp_path, verb):
         runner.update(deleted)
         task = asyncio.ensure_future(runner.run())
         await refused.clock.advance(5)
+        runner.removed()
         await task
         assert refusing.left == 0
         with pytest.raises(StatusError, match="not found"):

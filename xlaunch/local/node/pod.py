@@ -53,7 +53,8 @@ class PodRunner:
         self._clock = machine.clock
         self._meta = pod["metadata"]
         self._stopping = asyncio.Event()
-        self._deleted = asyncio.Event()
+        self._to_delete = asyncio.Event()
+        self._gone = asyncio.Event()
         self._moved = asyncio.Event()
         self._deadline = float("inf")
         self._ended = Ending()
@@ -87,13 +88,14 @@ class PodRunner:
         self._writer.pod = pod
         if is_deleting(pod):
             self._stop_within(pod["metadata"].get("deletionGracePeriodSeconds", DEFAULT_GRACE))
-            self._deleted.set()
+            self._to_delete.set()
 
     def removed(self) -> None:
         """The object is gone: the processes still get the pod's own grace period, as after a forced deletion."""
         self._writer.removed = True
         self._stop_within(self.pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
-        self._deleted.set()
+        self._to_delete.set()
+        self._gone.set()
 
     def _stop_within(self, grace: float) -> None:
         """Sets or shortens the time until SIGKILL; it never grows."""
@@ -105,7 +107,7 @@ class PodRunner:
         self._stopping.set()
 
     async def run(self) -> None:
-        """Returns when the pod has been deleted. Cancelled, it leaves processes to `vanish`."""
+        """Returns when the object is gone. Cancelled, it leaves processes to `vanish`."""
         if not is_terminal(self.pod):
             self._machine.hosts.add(self.pod, self._addresses.pod)
             writer = asyncio.ensure_future(self._writer.run(self._status))
@@ -117,8 +119,9 @@ class PodRunner:
             finally:
                 writer.cancel()
                 self._machine.hosts.remove(self.pod)
-        await self._deleted.wait()
+        await self._to_delete.wait()
         await self._writer.delete()
+        await self._gone.wait()  # a finalizer may hold it, and then its logs are still asked for
         self._machine.site.forget(self.uid)
 
     async def vanish(self) -> None:
@@ -160,7 +163,10 @@ class PodRunner:
                 await each.run()
                 if each.record.exit_code != 0:
                     return
-        await asyncio.gather(*(each.run() for each in self.containers if each.record.kind == "main"))
+        async with asyncio.TaskGroup() as mains:
+            for each in self.containers:
+                if each.record.kind == "main":
+                    mains.create_task(each.run())
 
     async def _limit(self) -> None:
         """Returns when the pod's activeDeadlineSeconds are over."""

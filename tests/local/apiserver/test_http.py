@@ -202,7 +202,9 @@ def test_unknown_fields_warn_or_refuse(serve):
         ("POST", f"{HOME}/resourcequotas", 501),
         ("POST", f"{HOME}/pods/p/exec", 501),
         ("GET", "/apis/apps/v1/deployments", 501),
-        ("PUT", f"{HOME}/pods/p/log", 501),
+        ("PUT", f"{HOME}/pods/p/log", 405),
+        ("DELETE", f"{HOME}/pods/p/status", 405),
+        ("POST", "/version", 404),
     ],
 )
 def test_methods_that_are_not_there(serve, method, path, code):

@@ -157,6 +157,12 @@ def test_an_apply_owns_what_it_says_and_no_defaults(do, jobset):
     assert "f:replicas" not in entry["fieldsV1"]["f:spec"]["f:replicatedJobs"]['k:{"name":"w"}']
 
 
+def test_ownership_cannot_be_claimed(do):
+    claimed = {"metadata": {"name": "c", "managedFields": [{"manager": "x"}]}, "data": {"a": "1"}}
+    assert "managedFields" not in do("create", "configmaps", claimed, "default")["metadata"]
+    assert "managedFields" not in do("patch", "configmaps", "c", claimed, "default")["metadata"]
+
+
 def test_a_write_in_between_makes_a_patch_start_again(clock, pod):
     """A hook that waits must not overwrite what came meanwhile."""
     kube, seen = None, []

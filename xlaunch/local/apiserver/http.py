@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from hmac import compare_digest
 from typing import Any
 
 from aiohttp import web
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 _BODY_LIMIT = 3 * 1024 * 1024  # bytes, as kube-apiserver's
 _UNAUTHORIZED = StatusError(401, "Unauthorized", "Unauthorized")
 _NOT_FOUND = StatusError(404, "NotFound", "the server could not find the requested resource")
+_NO_METHOD = StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 _AGGREGATED = "as=APIGroupDiscoveryList"
 _SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
 
@@ -37,7 +39,7 @@ def make_app(kube: EmbeddedKube, *, secret: str, logs: LogSource) -> web.Applica
     app = web.Application(client_max_size=_BODY_LIMIT)
 
     async def below_secret(request: web.Request) -> web.StreamResponse:
-        if request.match_info["secret"] != secret:
+        if not compare_digest(request.match_info["secret"].encode(), secret.encode()):
             return _refused(_UNAUTHORIZED)
         return await server.answer(request, request.match_info["path"].strip("/").split("/"))
 
@@ -75,7 +77,7 @@ class _Server:
     async def answer(self, request: web.Request, parts: list[str]) -> web.StreamResponse:
         """The answer to a request for a path below the secret; a refusal is a Status."""
         try:
-            if (simple := self._about(request, parts)) is not None:
+            if request.method == "GET" and (simple := self._about(request, parts)) is not None:
                 return simple
             if parts[0] not in ("api", "apis") or len(parts) < 3:
                 raise _NOT_FOUND
@@ -122,11 +124,10 @@ class _Server:
     async def _object(self, request: web.Request, target: Target) -> web.StreamResponse:
         verb = _verb(request.method, target, request.query)
         verbs = target.resource.subresources.get(target.subresource, target.resource.verbs)
+        if verb not in verbs and target.subresource:
+            raise _NO_METHOD
         if verb not in verbs:
-            what = (
-                f"{target.resource.qualified}/{target.subresource}" if target.subresource else target.resource.qualified
-            )
-            raise not_implemented(f"{verb} on {what}")
+            raise not_implemented(f"{verb} on {target.resource.qualified}")
         handler: Callable[[web.Request, Target], Awaitable[web.StreamResponse]] = {
             "get": self._get,
             "list": self._list,
@@ -151,13 +152,15 @@ class _Server:
                warnings: list[str] | None = None) -> web.Response:  # fmt: skip
         """One object in the form that the request accepts."""
         form = requests.accepted(request.headers.get("Accept", ""))
-        if form == "table" and each["kind"] != "Status":
+        if form == "table":
             metadata = {"resourceVersion": each["metadata"].get("resourceVersion", "")}
             include = request.query.get("includeObject") or "Metadata"
-            return _json(table(target.resource, [each], metadata, self._kube.clock.now(), include=include), status)
-        if form == "partial":
-            return _json(partial(each), status)
-        return _json(events.to_new(each) if target.resource is NEW_EVENTS else each, status, warnings)
+            each = table(target.resource, [each], metadata, self._kube.clock.now(), include=include)
+        elif form == "partial":
+            each = partial(each)
+        elif target.resource is NEW_EVENTS:
+            each = events.to_new(each)
+        return _json(each, status, warnings)
 
     async def _list(self, request: web.Request, target: Target) -> web.StreamResponse:
         form = requests.accepted(request.headers.get("Accept", ""))
@@ -247,7 +250,7 @@ def _verb(method: str, target: Target, query: Mapping[str, str]) -> str:
         ("DELETE", False): "deletecollection",
     }.get((method, one))
     if not found:
-        raise StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        raise _NO_METHOD
     return found
 
 

@@ -22,7 +22,14 @@ Hook = Callable[[Kube, Object, Object | None], Awaitable[Object]]
 Hooks = Mapping[str, Sequence[Hook]]
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
-_SYSTEM = ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "selfLink")
+_SYSTEM = (
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+)
 
 
 class WallClock(Protocol):
@@ -69,11 +76,19 @@ class Writer:
         """This moment as a timestamp."""
         return timestamp(self._clock.now())
 
-    async def create(self, resource: Resource, body: Any, namespace: str, options: WriteOptions) -> Object:
+    async def create(
+        self,
+        resource: Resource,
+        body: Any,
+        namespace: str,
+        options: WriteOptions,
+        managed_fields: Sequence[Object] = (),
+    ) -> Object:
         """Stores a new object; 400 for a body of another kind or namespace, 409 AlreadyExists, 422 Invalid."""
         bodies.check_target(resource, body, namespace)
         new = bodies.decoded(resource, body, options)
         new["metadata"] = metadata = self._new_metadata(resource, new["metadata"], namespace)
+        metadata |= {"managedFields": list(managed_fields)} if managed_fields else {}
         key = (namespace, metadata["name"])
         admission.check_namespace(self._store, resource, key[1], namespace)
         if resource.custom:
@@ -148,7 +163,7 @@ class Writer:
         if not self._store.get(resource.plural, key):
             empty: Object = {"metadata": {}}
             new = managed.apply(empty, applied, node, options.manager, force=True, time=self.now())
-            return await self.create(resource, new, key[0], options), True
+            return await self.create(resource, new, key[0], options, new["metadata"]["managedFields"]), True
 
         def apply(old: Object) -> Object:
             return managed.apply(old, applied, node, options.manager, force=options.force, time=self.now())
@@ -188,7 +203,7 @@ class Writer:
             _default(resource, new)
         if options.manager:
             new = managed.updated(old, new, definition(resource.schema), options.manager, time=self.now())
-        else:
+        else:  # an apply, which has worked out the owners
             new["metadata"] = {**new["metadata"], "managedFields": made["metadata"]["managedFields"]}
         hooks = () if subresource else self._hooks_of(resource)
         new = await self._admit(resource, new, old, lambda each: check_update(resource, each, old, subresource), hooks)

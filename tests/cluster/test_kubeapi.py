@@ -13,7 +13,7 @@ from fakes.server import CUT, Answer, Server
 from xlaunch.cluster import answers, kubeapi
 from xlaunch.cluster.api import APPLY, MERGE, ApiError
 from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
-from xlaunch.core.errors import NetworkError
+from xlaunch.core.errors import NetworkError, XlaunchError
 
 
 def api_to(server, token="t", **options):
@@ -202,6 +202,35 @@ def streaming(answer, **options):
         KubeApi.from_url(server.url).stream("/log", query={"follow": "true"}, **options) as body,
     ):
         yield server, body
+
+
+def test_a_login_that_fails_later_may_pass(monkeypatch):
+    """A laptop wakes up before its network: the plugin fails for a while, and what watches goes on."""
+    fails = [False, True, True, False]
+
+    def login():
+        if fails.pop(0):
+            raise XlaunchError("The plugin failed", why="no network", next="log in", reason="CredentialPlugin")
+        configuration = new_configuration()
+        configuration.host = server.url
+        return Login(configuration, expires=datetime.now(UTC) if fails else None)
+
+    with Server(lambda request: {}) as server:
+        api = KubeApi(login)
+        for _ in range(2):
+            with pytest.raises(NetworkError) as caught:
+                api.request("GET", "/x")
+            assert (caught.value.why, caught.value.next) == ("The plugin failed: no network", "log in")
+        assert api.request("GET", "/x").status == 200
+
+
+def test_a_first_login_that_fails_ends_it():
+    def login():
+        raise XlaunchError("The plugin failed")
+
+    with pytest.raises(XlaunchError, match="The plugin failed") as caught:
+        KubeApi(login)
+    assert not isinstance(caught.value, NetworkError)
 
 
 def read_all(body):

@@ -15,7 +15,7 @@ from typing import Any
 from xlaunch import __version__
 from xlaunch.cluster.answers import gc_paused, parsed, refusal, warnings
 from xlaunch.cluster.api import JSON, Query, Reply
-from xlaunch.core.errors import NetworkError
+from xlaunch.core.errors import NetworkError, XlaunchError
 
 CONNECT_TIMEOUT = 4.0  # seconds for each address; a host with two is given up within 10
 EXPIRY_MARGIN = timedelta(seconds=30)
@@ -142,13 +142,27 @@ class KubeApi:
 
         with self._lock:
             if self._client is used:
-                login = self._login()
+                login = self._fresh_login()
                 self._client = ApiClient(login.configuration)
                 self._client.user_agent = f"xlaunch/{__version__}"
                 for name, value in login.headers.items():
                     self._client.set_default_header(name, value)
                 self._expires = login.expires
             return self._client
+
+    def _fresh_login(self) -> Login:
+        """The first login's failure ends the command; a later one passes perhaps, when the network comes back."""
+        try:
+            return self._login()
+        except XlaunchError as error:
+            if self._client is None:
+                raise
+            raise NetworkError(
+                "Cannot renew the credentials",
+                why=f"{error.message}: {error.why}",
+                next=error.next,
+                reason=error.reason,
+            ) from error
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

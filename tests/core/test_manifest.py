@@ -13,7 +13,7 @@ from xlaunch.core.env import EnvVar
 from xlaunch.core.errors import UsageError
 from xlaunch.core.manifest import make_plan, notices, restart_budget, slice_restarts, values
 from xlaunch.core.plan import plan_hash
-from xlaunch.core.spec import PathwaysSpec, longest_workload_name
+from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.tpu import lookup, names
 from xlaunch.core.tpu_families import FAMILIES
 
@@ -98,21 +98,6 @@ def test_a_long_name_gets_a_short_subdomain(length, has_subdomain):
     plan = make_plan(given_, TEMPLATE)
     assert ("subdomain" in plan.manifest["spec"]["network"]) == has_subdomain
     assert any("addresses end in" in notice for notice in plan.notices) == has_subdomain
-
-
-@pytest.mark.parametrize(
-    ("slices", "hosts", "longest"), [(1, 1, 37), (3, 4, 37), (100_000, 2240, 37), (10**7, 10**5, 36)]
-)
-def test_how_long_a_name_may_be(slices, hosts, longest):
-    assert longest_workload_name(slices, hosts) == longest
-    assert longest_workload_name(slices, hosts, short_subdomain=False) == 22
-
-
-def test_a_longer_name_is_refused_with_a_proposal():
-    with pytest.raises(UsageError, match="has 38 characters and may have 37") as error:
-        spec(name="a" * 38)
-    proposed = re.search(r"--workload=(\S+),", error.value.next)[1]
-    assert len(spec(name=proposed).name) <= 37
 
 
 MINE = """

@@ -139,7 +139,7 @@ def _check_name(spec: PathwaysSpec) -> None:
         return
     if len(spec.name) > limit:
         what = f"The name {spec.name[:80]} has {len(spec.name)} characters and may have {limit}"
-        why = "JobSet builds longer names from it, and Kubernetes cuts those off at 63"
+        why = "JobSet builds longer names from it, and Kubernetes takes at most 63 characters"
     else:
         what = f"{spec.name!r} can't be the name of a workload"
         why = "It begins with a lower-case letter; lower-case letters, digits and '-' follow; no '-' at the end"

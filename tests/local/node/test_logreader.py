@@ -150,7 +150,7 @@ def test_a_reader_that_starts_late_reads_the_current_file_only(tmp_path):
     log = new_log(tmp_path, rotate_at=1)
     lines(log, b"rotated away")
     assert served(log) == b""
-    assert (tmp_path / "0.log.rotated").read_bytes().endswith(b"rotated away\n")
+    assert (tmp_path / "rotated.log").read_bytes().endswith(b"rotated away\n")
 
 
 def test_follow_stops_at_the_limit(tmp_path):

@@ -1,6 +1,7 @@
 """Real processes: short ones, ended by what they do themselves or by a signal."""
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -113,6 +114,21 @@ def test_what_cannot_be_executed(tmp_path, argv, message):
         return str(error.value)
 
     assert asyncio.run(run()) == message
+
+
+def test_a_process_that_cannot_be_watched_does_not_run(tmp_path, monkeypatch):
+    def exhausted(pid):
+        started.append(pid)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async def run():
+        with pytest.raises(StartError, match="pidfd_open: Too many open files"):
+            start(tmp_path, "sleep", "1000")
+
+    started = []
+    monkeypatch.setattr(os, "pidfd_open", exhausted)
+    asyncio.run(run())
+    assert procs.process(started[0]) is None
 
 
 def test_the_environment_is_the_whole_environment(tmp_path):

@@ -56,9 +56,12 @@ class ContainerLog:
             self._waiting.discard(future)
 
     def _rotate(self) -> None:
-        """The kubelet renames the file and tells the runtime to open a new one; readers go on with the old one."""
+        """The kubelet renames the file and tells the runtime to open a new one; readers go on with the old one.
+
+        One old file is kept per container, for people who look at the disk.
+        """
         self._file.close()
-        self.path.replace(self.path.with_name(f"{self.path.name}.rotated"))
+        self.path.replace(self.path.with_name("rotated.log"))
         self._file = self.path.open("ab", buffering=0)
         self._size = 0
         self.rotations += 1

@@ -54,13 +54,13 @@ class ContainerProcess:
         self._loop = asyncio.get_running_loop()
         try:
             self._popen = _execute(invocation, {**invocation.env, CONTAINER_MARKER: container_id})
+            self._pidfd = _watched(self._popen)
         except StartError:
             log.close()
             raise
         self.pid = self._popen.pid
         self._mains.add(self.pid)
         self._ended: asyncio.Future[int] = self._loop.create_future()
-        self._pidfd = os.pidfd_open(self.pid)
         self._pipes: dict[int, tuple[bytes, LineCutter]] = {}
         for stream, pipe in ((b"stdout", self._popen.stdout), (b"stderr", self._popen.stderr)):
             assert pipe is not None
@@ -81,7 +81,7 @@ class ContainerProcess:
     def kill(self) -> None:
         """Kills the container: SIGKILL to its main process and its group; the rest follows when that has ended."""
         if not self._ended.done():
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
 
     def _read(self, descriptor: int) -> bool:
@@ -158,3 +158,13 @@ def _execute(invocation: Invocation, env: Mapping[str, str]) -> subprocess.Popen
         raise StartError(f'exec: "{command}": {where}') from None
     except (OSError, ValueError) as error:
         raise StartError(f'exec: "{command}": {getattr(error, "strerror", None) or error}') from None
+
+
+def _watched(popen: subprocess.Popen[bytes]) -> int:
+    """A descriptor that becomes readable when the process ends; one that cannot be watched may not run."""
+    try:
+        return os.pidfd_open(popen.pid)
+    except OSError as error:
+        popen.kill()
+        popen.communicate()
+        raise StartError(f"pidfd_open: {error.strerror}") from None

@@ -1,10 +1,12 @@
 """An embedded API server with its controllers, fake nodes, and a clock that tests move: no process, no waiting."""
 
 import asyncio
+import copy
 import heapq
 import itertools
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -17,7 +19,6 @@ from xlaunch.local.time import ScaledClock
 
 DATA = Path(__file__).parent.parent / "data"
 START = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
-SETTLE = 60
 TERMINATION = 0.5
 
 
@@ -42,8 +43,10 @@ class VirtualClock(ScaledClock):
         await woken
 
     async def settle(self):
-        """Lets everything run that need not wait for time."""
-        for _ in range(SETTLE):
+        """Lets everything run that need not wait for time; nothing here waits for anything else."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(0)
+        while loop._ready:  # noqa: ASYNC110 - there is no event for "nothing left to run"
             await asyncio.sleep(0)
 
     async def advance(self, seconds):
@@ -92,7 +95,7 @@ class Bed:
     async def advance(self, seconds):
         await self.clock.advance(seconds)
 
-    async def until(self, condition, limit=60.0, step=0.1):
+    async def until(self, condition, limit=60.0, step=0.25):
         """Moves time until the async condition holds; returns how long that took."""
         begin = self.clock.seconds
         while not await condition():
@@ -106,7 +109,8 @@ class Bed:
         return {pod["metadata"]["name"].rpartition("-")[0]: pod for pod in pods}
 
     async def running(self):
-        pods, _ = await self.kube.list("pods", "default")
+        """How many pods run and are not being deleted; asked often, so without a copy of them all."""
+        pods = self.kube.store.items("pods").values()
         return sum(pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"] for pod in pods)
 
     async def get(self, resource, name):
@@ -223,9 +227,14 @@ async def bed(*, cpu=1, pools=0, hosts=4, scale=1.0):
 
 def reference_jobset(**spec):
     """The reference manifest: a head and three slices of four hosts; `spec` replaces fields of the spec."""
-    jobset = yaml.safe_load((DATA / "jobset-elastic-v5e16x3.yaml").read_text())
+    jobset = copy.deepcopy(manifest())
     jobset["spec"].update(spec)
     return jobset
+
+
+@cache
+def manifest():
+    return yaml.safe_load((DATA / "jobset-elastic-v5e16x3.yaml").read_text())
 
 
 def on_virtual_time(test, **options):

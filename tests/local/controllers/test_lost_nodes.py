@@ -32,7 +32,8 @@ async def is_evicting(bed, node):
 
 
 async def worker(bed, name):
-    return (await bed.pods())[f"{NAME}-worker-{name}"]
+    job = f"{NAME}-worker-{name.partition('-')[0]}"
+    return (await bed.pods(f"job-name={job}"))[f"{NAME}-worker-{name}"]
 
 
 async def is_deleted(bed, name):
@@ -49,7 +50,7 @@ def test_a_silent_node_is_noticed_tainted_and_its_pod_evicted():
         pod = await worker(bed, "1-2")
         bed.dead.add("tpu-1-2")
         begin = bed.clock.seconds
-        await bed.until(lambda: is_evicting(bed, "tpu-1-2"), limit=70)
+        await bed.until(lambda: is_evicting(bed, "tpu-1-2"), limit=70, step=1)
         assert 40 <= bed.clock.seconds - begin <= 60
         node = await bed.kube.get("nodes", "tpu-1-2")
         ready = next(each for each in node["status"]["conditions"] if each["type"] == "Ready")
@@ -60,7 +61,7 @@ def test_a_silent_node_is_noticed_tainted_and_its_pod_evicted():
         assert now["status"]["phase"] == "Running"
         tainted = bed.clock.seconds
         # The bed has no free host, so the replacement waits; the lost pod's object stays until its node answers
-        await bed.until(lambda: is_deleted(bed, "1-2"), limit=40)
+        await bed.until(lambda: is_deleted(bed, "1-2"), limit=40, step=1)
         assert 29 <= bed.clock.seconds - tainted <= 31
         disrupted = await condition_of(await bed.get("pods", pod["metadata"]["name"]), "DisruptionTarget")
         assert (disrupted["reason"], disrupted["message"]) == (
@@ -94,7 +95,7 @@ def test_dead_nodes_are_drained_one_in_ten_seconds():
             async def one_more():
                 return sum([await is_evicting(bed, f"tpu-1-{host}") for host in range(4)]) > len(times)
 
-            await bed.until(one_more, limit=70)
+            await bed.until(one_more, limit=70, step=1)
             times.append(bed.clock.seconds)
         steps = [later - sooner for sooner, later in itertools.pairwise(times)]
         assert all(9 <= step <= 11 for step in steps), steps
@@ -120,7 +121,7 @@ def test_a_node_that_comes_back_loses_its_taints_and_the_eviction_is_called_off(
         await start(bed)
         name = (await worker(bed, "1-2"))["metadata"]["name"]
         bed.dead.add("tpu-1-2")
-        await bed.until(lambda: is_evicting(bed, "tpu-1-2"), limit=70)
+        await bed.until(lambda: is_evicting(bed, "tpu-1-2"), limit=70, step=1)
         await bed.advance(10)
         bed.dead.clear()
         ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-29T13:00:00Z"}
@@ -150,7 +151,7 @@ def test_pods_of_a_deleted_node_are_given_up_after_the_quarantine():
                 return True
             return latest["status"]["phase"] == "Failed"
 
-        await bed.until(gone, limit=70)
+        await bed.until(gone, limit=70, step=1)
         assert 40 <= bed.clock.seconds - begin <= 62
         await bed.advance(2)
         assert (await bed.get("jobs", f"{NAME}-worker-1"))["status"]["failed"] == 1
@@ -165,7 +166,7 @@ def test_a_job_that_must_end_stays_half_ended_until_the_dead_nodes_pod_is_forced
         await start(bed, jobset)
         pod = await worker(bed, "1-2")
         bed.dead.add("tpu-1-2")
-        await bed.until(lambda: is_deleted(bed, "1-2"), limit=100)
+        await bed.until(lambda: is_deleted(bed, "1-2"), limit=100, step=1)
         await bed.advance(100)
         status = (await bed.get("jobs", f"{NAME}-worker-1"))["status"]
         assert [each["type"] for each in status["conditions"]] == ["FailureTarget"]
@@ -183,7 +184,7 @@ def test_a_node_out_of_service_gives_up_its_terminating_pods():
         await start(bed)
         pod = await worker(bed, "1-2")
         bed.dead.add("tpu-1-2")
-        await bed.until(lambda: is_deleted(bed, "1-2"), limit=100)
+        await bed.until(lambda: is_deleted(bed, "1-2"), limit=100, step=1)
         taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
         old = (await bed.kube.get("nodes", "tpu-1-2"))["spec"]["taints"]
         await bed.kube.patch("nodes", "tpu-1-2", {"spec": {"taints": [*old, taint]}})

@@ -249,13 +249,31 @@ def test_what_kueue_changes_while_suspended_reaches_the_pods():
     on_virtual_time(test, pools=3)
 
 
-def test_deleting_the_set_deletes_all_it_made():
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+def test_deleting_the_set_deletes_all_it_made(propagation):
+    async def test(bed):
+        await start(bed, jobset_of())
+        await bed.kube.delete("jobsets", NAME, "default", propagation=propagation)
+        await bed.clock.settle()
+        assert await bed.exists("jobsets", NAME) == (propagation == "Foreground")
+        await bed.advance(5)
+        for resource in ("jobsets", "jobs", "pods", "services"):
+            assert (await bed.kube.list(resource, "default"))[0] == []
+
+    on_virtual_time(test, pools=3)
+
+
+def test_a_set_of_the_same_name_may_follow_at_once():
     async def test(bed):
         await start(bed, jobset_of())
         await bed.kube.delete("jobsets", NAME, "default", propagation="Background")
-        await bed.advance(3)
-        for resource in ("jobs", "pods", "services"):
-            assert (await bed.kube.list(resource, "default"))[0] == []
+        new = await bed.kube.create("jobsets", jobset_of(), "default")
+        await bed.advance(10)
+        pods = await bed.pods()
+        assert await bed.running() == 13
+        uids = {pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-uid"] for pod in pods.values()}
+        assert uids == {new["metadata"]["uid"]}
+        assert (await bed.get("services", NAME))["metadata"]["ownerReferences"][0]["uid"] == new["metadata"]["uid"]
 
     on_virtual_time(test, pools=3)
 

@@ -177,6 +177,13 @@ def test_all_succeeded_is_complete_once_counted():
     assert [each["type"] for each in result.status["conditions"]] == ["SuccessCriteriaMet", "Complete"]
 
 
+def test_a_job_of_no_completions_is_complete_at_once():
+    given = situation([], completions=0)
+    decided = plan(given)
+    result = account(given, decided, 0)
+    assert conclude(result.status, decided, result.terminating, NOW)["type"] == "Complete"
+
+
 @pytest.mark.parametrize(("terminating", "uncounted"), [(1, {}), (0, {"failed": ["u1"]})])
 def test_the_end_waits_for_pods_that_end_or_are_not_counted(terminating, uncounted):
     given = situation(FOUR, status={"failed": 3, "uncountedTerminatedPods": uncounted})

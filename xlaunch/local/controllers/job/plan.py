@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from xlaunch.local.controllers.events import Note
 from xlaunch.local.controllers.job import backoff
+from xlaunch.local.controllers.job.conditions import job_condition, resume, suspend
 from xlaunch.local.controllers.job.failure import is_failed, judge, only_replaces_failed, past_restart_limit
 from xlaunch.local.controllers.job.indexes import index_of, parse_indexes
 from xlaunch.local.controllers.objects import (
@@ -64,7 +65,8 @@ class Situation:
     @property
     def completions(self) -> int:
         """How many successes end the Job; a Job without a number ends with its first."""
-        return self.spec.get("completions") or 1
+        completions: int | None = self.spec.get("completions")
+        return 1 if completions is None else completions
 
     @property
     def active(self) -> list[Object]:
@@ -96,7 +98,7 @@ class Plan:
     uncounted: bool = False
     create: Sequence[int | None] = ()
     wait: float | None = None
-    notes: Sequence[Note] = field(default=())
+    notes: Sequence[Note] = ()
 
 
 def plan(situation: Situation) -> Plan:
@@ -115,7 +117,7 @@ def plan(situation: Situation) -> Plan:
     if is_deleting(situation.job):
         return Plan(status, record, wait=deadline)
     if suspended:
-        notes = _suspend(status, now)
+        notes = suspend(status, now)
         return Plan(status, record, delete=situation.active, uncounted=True, notes=notes)
     done = _successes(situation, status, len(succeeded))
     active = len(situation.active)
@@ -123,7 +125,7 @@ def plan(situation: Situation) -> Plan:
     if done >= situation.completions and active == len(surplus):
         finish = job_condition("SuccessCriteriaMet", "CompletionsReached", COMPLETIONS_MESSAGE, now)
         return Plan(status, record, finish, delete=surplus, uncounted=True)
-    notes = _resume(status, now)
+    notes = resume(status, now)
     if surplus:
         return Plan(status, record, delete=surplus, uncounted=True, wait=deadline, notes=notes)
     missing = _wanted(situation, done, active) - active
@@ -134,18 +136,6 @@ def plan(situation: Situation) -> Plan:
         waits = [wait for wait in (deadline, pause if missing > 0 else None) if wait is not None]
         return Plan(status, record, wait=min(waits, default=None), notes=notes)
     return Plan(status, record, create=_to_create(situation, status, missing), wait=deadline, notes=notes)
-
-
-def job_condition(kind: str, reason: str, message: str, now: datetime, *, status: str = "True") -> Object:
-    """A condition of a Job."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastProbeTime": stamp(now),
-        "lastTransitionTime": stamp(now),
-    }
 
 
 def completed_indexes(situation: Situation, status: Mapping[str, Any]) -> set[int]:
@@ -248,33 +238,3 @@ def _to_create(situation: Situation, status: Mapping[str, Any], count: int) -> l
     taken = {index_of(pod, situation.completions) for pod in occupied} | completed_indexes(situation, status)
     free = [index for index in range(situation.completions) if index not in taken]
     return [*free[:count]]
-
-
-def _suspend(status: Object, now: datetime) -> list[Note]:
-    new = job_condition("Suspended", "JobSuspended", "Job suspended", now)
-    if not _set_condition(status, new):
-        return []
-    status.pop("startTime", None)
-    return [Note("Normal", "Suspended", "Job suspended")]
-
-
-def _resume(status: Object, now: datetime) -> list[Note]:
-    if condition(status, "Suspended") is None:
-        return []
-    if not _set_condition(status, job_condition("Suspended", "JobResumed", "Job resumed", now, status="False")):
-        return []
-    status["startTime"] = stamp(now)
-    return [Note("Normal", "Resumed", "Job resumed")]
-
-
-def _set_condition(status: Object, new: Object) -> bool:
-    """Puts the condition in its place; False where nothing but the time would change."""
-    conditions = status.setdefault("conditions", [])
-    for place, old in enumerate(conditions):
-        if old["type"] == new["type"]:
-            if all(old.get(key) == new[key] for key in ("status", "reason", "message")):
-                return False
-            conditions[place] = new
-            return True
-    conditions.append(new)
-    return True

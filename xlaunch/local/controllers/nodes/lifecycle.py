@@ -13,7 +13,7 @@ from xlaunch.local.controllers.nodes.health import (
     unknown_conditions,
     with_taints,
 )
-from xlaunch.local.controllers.objects import Key, condition, is_true, node_of, stamp, status_of, with_condition
+from xlaunch.local.controllers.objects import condition, is_true, node_of, stamp, status_of, with_condition
 from xlaunch.local.controllers.queue import Report
 from xlaunch.local.controllers.writes import change
 from xlaunch.local.kube import Kube, Object, StatusError
@@ -149,6 +149,7 @@ class NodeLifecycle:
         await self._recorder.record(node, Note("Normal", reason, message), api_version="v1", kind="Node")
 
 
-def _heartbeat(node: Object) -> Key:
+def _heartbeat(node: Object) -> tuple[str, str]:
+    """What changes with every word that the kubelet itself says about the node."""
     ready = condition(status_of(node), "Ready") or {}
     return ready.get("lastHeartbeatTime") or "", ready.get("lastTransitionTime") or ""

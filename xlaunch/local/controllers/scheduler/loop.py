@@ -109,7 +109,7 @@ def is_waiting(pod: Object) -> bool:
 
 
 def _turn(pod: Object) -> tuple[int, str, int]:
-    """Higher priorities first, then the longer wait; the first resourceVersions of one second tell the order."""
+    """Higher priorities first, then the longer wait; within one second the resourceVersion tells who came first."""
     meta = pod["metadata"]
     return -pod["spec"].get("priority", 0), meta["creationTimestamp"], int(meta["resourceVersion"])
 

@@ -1,6 +1,8 @@
 """Pages of a list, and events as a selector sees them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xlaunch.local.apiserver import reads
 from xlaunch.local.apiserver.resources import BY_NAME
@@ -89,3 +91,34 @@ def test_a_watcher_with_a_selector_sees_objects_come_and_go():
     assert [int(each.object["metadata"]["resourceVersion"]) for each in found] == sorted(
         int(each.object["metadata"]["resourceVersion"]) for each in found
     )
+
+
+WRITE = st.tuples(st.sampled_from("abc"), st.sampled_from(["in", "out", "delete"]))
+
+
+@given(st.lists(WRITE, max_size=25), st.integers(0, 25))
+def test_a_list_and_the_events_after_it_make_the_list_of_now(writes, cut):
+    store, matches = Store(), reads.predicate(CONFIGS, "n", labels="team=in")
+
+    def write(name, what):
+        if what != "delete":
+            put(store, name, team=what)
+        elif old := store.get("configmaps", ("n", name)):
+            store.remove("configmaps", ("n", name), old)
+
+    def listed():
+        return {each["metadata"]["name"]: each for each in reads.page(store, CONFIGS, matches).items}
+
+    for each in writes[:cut]:
+        write(*each)
+    state, since = listed(), store.revision
+    for each in writes[cut:]:
+        write(*each)
+    for event in reads.events(store.after("configmaps", since), matches):
+        name = event.object["metadata"]["name"]
+        assert (name in state) == (event.type != "ADDED")
+        if event.type == "DELETED":
+            del state[name]
+        else:
+            state[name] = event.object
+    assert state == listed()

@@ -161,6 +161,30 @@ def test_a_watch_that_lags_behind_the_history_expires():
     assert [each[1] for each in found] == ["ERROR"]
 
 
+def test_a_reader_that_stalls_is_told_to_list_again():
+    """What it missed is bounded by the history, not kept for it."""
+
+    async def go():
+        store = Store(history=5)
+        put(store, "a")
+        options = watching.options_of({"timeoutSeconds": "60"})
+        lines = watching.lines(
+            store,
+            CONFIGS,
+            reads.predicate(CONFIGS, "n"),
+            options,
+            lambda each, _: each,
+            asyncio.get_running_loop().time,
+        )
+        assert await anext(lines) == b""
+        first = json.loads(await anext(lines))
+        for index in range(50):
+            put(store, f"n{index}")
+        return first["type"], [json.loads(line)["type"] async for line in lines]
+
+    assert run(go()) == ("ADDED", ["ERROR"])
+
+
 def test_only_the_first_event_is_rendered_as_first(store):
     put(store, "new")
     found, _ = watch(store, {"timeoutSeconds": "1"}, render=lambda each, first: {**each, "first": first})

@@ -36,8 +36,9 @@ def named(resource: str) -> Resource:
 class EmbeddedKube:
     """One cluster in memory.
 
-    `hooks` are the admission webhooks by resource: of each sequence the first may change the object (and runs before
-    validation), the others only refuse it. `history` is the number of changes per resource that a watch may lag behind.
+    `hooks` are the admission webhooks by resource. Of each sequence the first may change the new object and runs before
+    validation; the others only refuse it. The old object is the stored one: hooks must not change it.
+    `history` is the number of changes per resource that a watch may lag behind.
     """
 
     def __init__(self, clock: WallClock, hooks: Hooks | None = None, *, history: int = 10_000) -> None:

@@ -148,6 +148,19 @@ def test_without_checkpoints_it_starts_again_from_nothing(train):
     assert Kind.SAVE not in {event.kind for event in events}
 
 
+def test_the_end_waits_for_a_save_that_is_under_way(train, tmp_path, monkeypatch):
+    class LateThread(InlineThread):
+        def start(self):
+            pass
+
+        def join(self):
+            self.run()
+
+    monkeypatch.setattr(trainer.checkpoints.threading, "Thread", LateThread)
+    train(FakeBackend(), steps=6, save_checkpoint_on_completion=False)
+    assert (tmp_path / "c" / "5" / "commit_success.txt").exists()
+
+
 def test_a_finished_run_trains_nothing(train):
     first = train(FakeBackend())
     backend = FakeBackend()

@@ -93,10 +93,11 @@ class Trainer:
             metrics.buffer(step, seconds)
         metrics.wait_for_all()
         last = self._flags.steps - 1
-        if manager and self._flags.save_checkpoint_on_completion and last >= first:
-            if last % self._flags.checkpoint_period:
-                self._save(manager, last, metrics)
-            manager.wait_until_finished()
+        if manager is None:
+            return
+        if self._flags.save_checkpoint_on_completion and last >= first and last % self._flags.checkpoint_period:
+            self._save(manager, last, metrics)
+        manager.wait_until_finished()  # the last periodic save may still be under way
 
     def _save(self, manager: checkpoints.CheckpointManager, step: int, metrics: Metrics) -> None:
         self._log.line("checkpointing.py:772", f"Waiting for step {step} to finish before checkpoint...")

@@ -52,6 +52,9 @@ class FakeKubelet:
         self.events = []
         self.agenda = []
         self.opened = []
+        self.down = False  # nothing answers
+        self.forgets = False  # dead containers are removed at once
+        self.words = b""  # what the kubelet says in place of the log, once
         self.everything = []  # every line ever written, in order
         self._count = 0
 
@@ -120,6 +123,7 @@ class FakeKubelet:
     def request(self, method, path, *, query=(), **_):
         self.clock.seconds += 0.01
         self.clock.run()
+        self._answers()
         assert method == "GET"
         if path.endswith("/jobsets/train"):
             if self.jobset is None:
@@ -131,11 +135,16 @@ class FakeKubelet:
             return Reply(200, object_list(*self.events))
         raise AssertionError(path)
 
+    def _answers(self):
+        if self.down:
+            raise NetworkError("Cannot reach it", why="Connection refused")
+
     @contextmanager
     def stream(self, path, *, query=(), accept="", idle_timeout=300.0):
         query = dict(query)
         self.clock.seconds += 0.01
         self.clock.run()
+        self._answers()
         self.opened.append(query)
         name = path.split("/")[-2]
         uid = next((uid for uid, pod in self.pods.items() if pod["metadata"]["name"] == name), None)
@@ -145,7 +154,7 @@ class FakeKubelet:
             raise status_error(503, "ServiceUnavailable", "No agent available")
         logs = self.logs[uid]
         if query.get("previous"):
-            if len(logs) < 2:
+            if len(logs) < 2 or self.forgets:
                 raise status_error(400, "BadRequest", "previous terminated container not found")
             log = logs[-2]
         else:
@@ -167,12 +176,15 @@ class LogStream:
 
     def read(self, size=65536):
         kubelet, faults = self.kubelet, self.kubelet.faults
+        if kubelet.words:
+            words, kubelet.words, self.follow = kubelet.words, b"", False
+            self.position = len(self.log.lines)
+            return words
         chance = kubelet.random.random()
         if chance < faults.cut:
             if kubelet.random.random() < 0.5:
                 raise NetworkError("cut")
             half = self._some()  # the last bytes before the cut still arrive
-            kubelet.faults_due = True
             self.read = self._cut
             return half or self._cut()
         if chance < faults.cut + faults.clean_end and self.follow:
@@ -184,6 +196,8 @@ class LogStream:
         while not (data := self._some()):
             if not self.follow or self.log.ended or self.uid not in kubelet.pods:
                 return b""
+            if kubelet.down:
+                raise NetworkError("cut")
             step = kubelet.clock.until_next()
             if step is None or waited + step > self.idle_timeout:
                 kubelet.clock.sleep(self.idle_timeout - waited)

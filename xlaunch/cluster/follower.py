@@ -77,7 +77,7 @@ class Follower:
         self._api = api
         self._followed, self._name, self._role = workload, workload.name, workload.target
         self._wanted = wanted
-        self._start, self._attaching = wanted.start, True
+        self._start = wanted.start
         self._clock = clock
         self._narration = narration
         self._news = LogNews(narration, cloud)
@@ -132,9 +132,10 @@ class Follower:
         cursor = Cursor(target=target)
         while not cursor.drained and not self._expired():
             outcome = yield from self._pass(cursor, Request(False, previous, self._start, self._wanted.stamps))
-            if isinstance(outcome.failure, ApiError) and not is_transient(outcome.failure):
-                raise outcome.failure
             cursor = _after(outcome, following=False)
+            if outcome.failure and (_is_final(outcome.failure) or cursor.failures >= len(PAUSES)):
+                raise outcome.failure
+            self._pause(cursor)
 
     def _look(self) -> bool:
         """Asks for the JobSet and the pods; False, after a pause, where there was no answer."""
@@ -145,7 +146,7 @@ class Follower:
             self.pods = target_pods(self._api, self._followed)  # they outlive a deleted JobSet by their grace period
         except (NetworkError, ApiError) as error:
             lasting = self._clock.monotonic() - self._answered > PATIENCE
-            if lasting or (isinstance(error, ApiError) and not is_transient(error)):
+            if lasting or _is_final(error):
                 raise
             self._narration.once(f"{error.message}; trying again")
             self._sleep(self._next_poll())
@@ -163,7 +164,7 @@ class Follower:
         failure = outcome.failure
         if isinstance(failure, ApiError) and failure.status in (401, 403):
             raise failure
-        if previous and isinstance(failure, ApiError) and not is_transient(failure):
+        if previous and failure and _is_final(failure):
             self._news.refused(action.target, failure.message)
             return replace(outcome.cursor, drained=True)
         cursor = _after(outcome, following=following)
@@ -171,8 +172,7 @@ class Follower:
             return replace(cursor, failures=0)  # a quiet log, not a broken one
         if failure and cursor.failures > QUIET_FAILURES:
             self._news.unreadable(action.target, failure.message)
-        if not cursor.drained:
-            self._sleep(PAUSES[min(cursor.failures, len(PAUSES) - 1)])
+        self._pause(cursor)
         return cursor
 
     def _pass(self, cursor: Cursor, request: Request) -> Generator[bytes, None, Outcome]:
@@ -182,7 +182,7 @@ class Follower:
 
         def tell(reader: Reader) -> None:
             self._news.read(target, reader)
-            if reader.first and self._attaching and cursor.empty and request.start == Start():
+            if reader.first and cursor.empty and request.start == Start():
                 status = self._status(target)
                 self._news.beginning(target, reader.first, status.started if status else "", opened)
 
@@ -192,7 +192,7 @@ class Follower:
         """Turns to another instance."""
         if cursor.target is not None:
             self._news.moved(cursor, target, self._status(target), self.workload.restarts if self.workload else 0)
-            self._start, self._attaching = Start(), False
+            self._start = Start()
             return Cursor(target=target)
         self._news.begun(target, whole=self._start == Start())
         if self._start.tail == 0:
@@ -222,6 +222,10 @@ class Follower:
             self._narration.waiting(reason)
         self._sleep(self._next_poll())
 
+    def _pause(self, cursor: Cursor) -> None:
+        if not cursor.drained:
+            self._sleep(PAUSES[min(cursor.failures, len(PAUSES) - 1)])
+
     def _next_poll(self) -> float:
         pause, self._poll = self._poll, min(self._poll * 1.5, LAST_POLL)
         return pause
@@ -248,7 +252,7 @@ class Follower:
             f"{self._name} has no container {self._container}"
             if self._container
             else f"{self._name} has no main container",
-            why=f"Its pod {role.name if role else ''} has: {', '.join(names) or 'none'}",
+            why=f"It has {', '.join(names) or 'none'}",
             next="Name one of them: --container NAME",
         )
 
@@ -258,3 +262,8 @@ def _after(outcome: Outcome, *, following: bool) -> Cursor:
     idle = not outcome.progressed
     drained = idle and not following and outcome.failure is None
     return replace(outcome.cursor, drained=drained, failures=outcome.cursor.failures + 1 if idle else 0)
+
+
+def _is_final(error: NetworkError | ApiError) -> bool:
+    """Whether the same request will fail again."""
+    return isinstance(error, ApiError) and not is_transient(error)

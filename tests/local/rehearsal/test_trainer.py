@@ -148,6 +148,12 @@ def test_without_checkpoints_it_starts_again_from_nothing(train):
     assert Kind.SAVE not in {event.kind for event in events}
 
 
+def test_without_a_place_for_checkpoints_none_is_written(train, tmp_path, messages):
+    assert steps(train(FakeBackend(), base_output_directory="")) == list(range(12))
+    assert "Rehearsal: without base_output_directory no checkpoint is written" in messages()
+    assert not (tmp_path / "c").exists()
+
+
 def test_the_end_waits_for_a_save_that_is_under_way(train, tmp_path, monkeypatch):
     class LateThread(InlineThread):
         def start(self):

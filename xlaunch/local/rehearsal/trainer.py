@@ -70,6 +70,10 @@ class Trainer:
 
     def _checkpoint_manager(self) -> checkpoints.CheckpointManager | None:
         if not self._flags.enable_checkpointing:
+            self._log.line("checkpointing.py:230", "Checkpointing disabled, not creating checkpoint manager.")
+            return None
+        if not self._flags.base_output_directory:
+            self._log.note("Rehearsal: without base_output_directory no checkpoint is written", "W")
             return None
         return checkpoints.CheckpointManager(
             self._flags.checkpoint_dir,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from xlaunch.core.tpu import lookup
-from xlaunch.local.kube import StatusError
+from xlaunch.local.kube import STRATEGIC, StatusError
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
 
@@ -156,6 +156,33 @@ def test_a_node_called_unknown_by_mistake_is_ready_at_the_next_heartbeat(tmp_pat
         await world.kube.patch("nodes", "tpu-0-1", {"status": {"conditions": [unknown]}}, subresource="status")
         await world.clock.advance(10)
         assert nodes.is_ready(await world.kube.get("nodes", "tpu-0-1"))
+
+    scenario(tmp_path, story)
+
+
+def test_a_pod_called_unready_by_mistake_is_set_right(tmp_path):
+    async def story(world, agent):
+        await start(world)
+        unready = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+        await world.kube.patch("pods", "p", unready, "default", kind=STRATEGIC, subresource="status")
+        await settle()
+        ready = next(each for each in (await world.status())["conditions"] if each["type"] == "Ready")
+        assert ready["status"] == "True"
+
+    scenario(tmp_path, story)
+
+
+def test_conditions_of_others_are_left_alone(tmp_path):
+    async def story(world, agent):
+        await start(world)
+        disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}
+        patch = {"status": {"conditions": [disrupted]}}
+        await world.kube.patch("pods", "p", patch, "default", kind=STRATEGIC, subresource="status")
+        world.spawner.all[0].exit(1)
+        await settle()
+        found = {each["type"]: each for each in (await world.status())["conditions"]}
+        assert found["DisruptionTarget"]["reason"] == "DeletionByTaintManager"
+        assert found["Ready"]["reason"] == "PodFailed"
 
     scenario(tmp_path, story)
 

@@ -85,7 +85,7 @@ class PodRunner:
     def update(self, pod: Object) -> None:
         """A new version of the pod: its status as others see it, and perhaps the wish to delete it."""
         self.pod = pod
-        self._writer.pod = pod
+        self._writer.observe(pod)
         if is_deleting(pod):
             self._stop_within(pod["metadata"].get("deletionGracePeriodSeconds", DEFAULT_GRACE))
             self._to_delete.set()

@@ -15,7 +15,7 @@ GONE = (404, 409)
 
 
 class PodWriter:
-    """Writes for one pod. `pod` is its newest version, `removed` says that its object is gone."""
+    """Writes for one pod. `pod` is its newest known version, `removed` says that its object is gone."""
 
     def __init__(self, kube: Kube, clock: ScaledClock, pod: Object) -> None:
         self.pod = pod
@@ -26,6 +26,19 @@ class PodWriter:
         self._changed = asyncio.Event()
         self._finishing = False
         self._written: Object = {}
+
+    def observe(self, pod: Object) -> None:
+        """Another version of the pod, from a watch that may lag behind our own writes.
+
+        What somebody else has made of its readiness, who took the node for dead, is set right (status_manager.go,
+        `needsReconcile`).
+        """
+        if _version(pod) < _version(self.pod):
+            return
+        self.pod = pod
+        if self._written and _readiness(pod["status"]) != _readiness(self._written):
+            self._written = {}
+            self._changed.set()
 
     def changed(self) -> None:
         """There is a new status; `run` writes it soon, several changes at once."""
@@ -59,7 +72,7 @@ class PodWriter:
                     return
                 await self._clock.sleep(RETRY)
             else:
-                self.pod = {**self.pod, "status": patched["status"]}
+                self.pod = patched
                 self._written = new
                 return
 
@@ -75,3 +88,12 @@ class PodWriter:
                 await self._clock.sleep(RETRY)
             else:
                 return
+
+
+def _version(pod: Object) -> int:
+    """Resource versions can be compared as numbers (KEP-5504)."""
+    return int(pod["metadata"]["resourceVersion"])
+
+
+def _readiness(status: Object) -> list[str]:
+    return [each["status"] for each in status.get("conditions") or () if each["type"] == "Ready"]

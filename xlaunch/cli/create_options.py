@@ -78,7 +78,7 @@ class Pathways(Flags):
 
     pathways_gcs_location: str = flag(
         "--pathways-gcs-location",
-        metavar="gs://…",
+        metavar="gs://BUCKET/PATH",
         help="Scratch files [below the command's own base_output_directory].",
     )
     proxy_server_image: str = flag("--proxy-server-image", metavar="IMAGE", help="The proxy's image.")

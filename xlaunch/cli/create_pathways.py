@@ -24,12 +24,12 @@ OPTIONAL_VALUES = {"--dry-run": "client"}
 xlaunch workload create-pathways --workload=demo --tpu-type=v5litepod-16 --num-slices=3 --elastic-slices=3 \\
     --max-slice-restarts=10 --docker-image=gcr.io/p/maxtext:1 --cluster=my-gke --project=p \\
     -- python3 -m maxtext.trainers.pre_train.train base.yml run_name=demo base_output_directory=gs://b/out
-xlaunch workload create-pathways … --dry-run > demo.yaml
-xlaunch workload create-pathways … --cluster=local --follow
+xlaunch workload create-pathways ... --dry-run > demo.yaml
+xlaunch workload create-pathways ... --cluster=local --follow
 """
 )
 @takes(CreateOptions, foreign=PATHWAYS_FLAGS)
-def command(ctx: typer.Context, options: CreateOptions) -> Result | int:
+def command(ctx: typer.Context, options: CreateOptions) -> Result:
     """Renders a Pathways JobSet from a template, checks it, and submits it.
 
     The training command is given after --, where no shell touches it, or as xpk does with --command. In it and in

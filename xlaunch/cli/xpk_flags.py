@@ -77,7 +77,7 @@ PATHWAYS_FLAGS = (
     ForeignFlag(
         ("--debug-dump-gcs",),
         "It uploads XLA dumps from the workers of plain workloads; under Pathways the proxy compiles",
-        "Give --custom-pathways-proxy-server-args='--xla_dump_to=gs://…'",
+        "Give --custom-pathways-proxy-server-args='--xla_dump_to=gs://BUCKET/PATH'",
     ),
     ForeignFlag(
         ("--deploy-stacktrace-sidecar",),

@@ -125,3 +125,14 @@ def test_one_that_hangs_is_124(filled):
 def test_a_timeout_that_is_none(filled, timeout):
     assert filled.run("workload", "delete", "train", "--yes", f"--timeout={timeout}").code == 2
     assert filled.requests == []
+
+
+def test_ctrl_c_leaves_the_deletion_going(filled, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xlaunch.cli.delete.wait_all_gone", interrupt)
+    outcome = filled.run("workload", "delete", "train", "--yes")
+    assert outcome.code == 130
+    assert "The deletion goes on" in outcome.stderr
+    assert "xlaunch workload list" in outcome.stderr

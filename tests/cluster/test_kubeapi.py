@@ -204,7 +204,7 @@ def streaming(answer, **options):
         yield server, body
 
 
-def test_a_login_that_fails_later_may_pass(monkeypatch):
+def test_a_login_that_fails_later_may_pass():
     """A laptop wakes up before its network: the plugin fails for a while, and what watches goes on."""
     fails = [False, True, True, False]
 

@@ -9,6 +9,7 @@ import typer
 
 from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.facts import facts
+from xlaunch.cli.following import resumable
 from xlaunch.cli.list import PatternOption, StatusOption, WorkloadOption
 from xlaunch.cli.live import complete_workloads
 from xlaunch.cli.output import Result
@@ -89,14 +90,15 @@ def command(
         ask(session, chosen)
     for item in found:
         delete(connection.api, item, clock=session.clock, notice=session.notice)
-    wait_all_gone(
-        connection.api,
-        found,
-        clock=session.clock,
-        timeout=seconds,
-        notice=session.notice,
-        flags=connection.flags,
-    )
+    with resumable(session, "The deletion goes on", jobsets.command("xlaunch workload list", connection.flags)):
+        wait_all_gone(
+            connection.api,
+            found,
+            clock=session.clock,
+            timeout=seconds,
+            notice=session.notice,
+            flags=connection.flags,
+        )
     return told(connection, chosen)
 
 

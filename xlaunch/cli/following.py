@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
+
+import typer
 
 from xlaunch.cli.boundary import Terminated
+from xlaunch.cli.live import complete_workloads
 from xlaunch.cli.output import sentence
 from xlaunch.cli.session import Session
 from xlaunch.cluster import jobsets
@@ -16,6 +20,16 @@ from xlaunch.core.narration import Narration
 from xlaunch.core.workload import Phase, describe
 
 FAILED, TIMED_OUT = 10, 124
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The workload; any JobSet, whoever made it.",
+        autocompletion=complete_workloads,
+        show_default=False,
+    ),
+]
 
 
 def make_follower(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.following import exit_code, last_words, make_follower, resumable, word
+from xlaunch.cli.following import NameArgument, exit_code, last_words, make_follower, resumable, word
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import (
@@ -42,7 +42,7 @@ xlaunch logs elastic-qwen3 --no-follow > train.log
 """)
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The workload.")],
+    name: NameArgument,
     container: Annotated[
         str,
         typer.Option(

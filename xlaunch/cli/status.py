@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.following import FAILED, resumable
+from xlaunch.cli.following import FAILED, NameArgument, resumable
 from xlaunch.cli.output import Result, dump, text_of
 from xlaunch.cli.session import Session
 from xlaunch.cli.status_view import change_line, parts
@@ -20,6 +20,7 @@ from xlaunch.cli.target import (
     KubeconfigOption,
     LocationOption,
     NamespaceOption,
+    OutputOption,
     ProjectOption,
     TargetOptions,
     connect,
@@ -45,7 +46,7 @@ xlaunch status elastic-qwen3 -o json | jq '.slices[] | select(.missing > 0)'
 """)
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The workload; any JobSet, whoever made it.")],
+    name: NameArgument,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it again as it changes, until it ends.")] = False,
     exit_with: Annotated[bool, typer.Option("--exit-code", help="Exit 10 when the workload has failed.")] = False,
     cluster: ClusterOption = "",
@@ -54,7 +55,7 @@ def command(
     context: ContextOption = "",
     kubeconfig: KubeconfigOption = "",
     namespace: NamespaceOption = "",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="json|yaml", help="Print the result so.")] = "",  # noqa: ARG001
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result | int:
     """Show phase, restarts and the ledger of each slice.
 

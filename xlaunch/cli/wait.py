@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.following import FAILED, TIMED_OUT, make_follower, narration, resumable, word
+from xlaunch.cli.following import FAILED, TIMED_OUT, NameArgument, make_follower, narration, resumable, word
 from xlaunch.cli.output import Result, sentence
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import (
@@ -19,6 +19,7 @@ from xlaunch.cli.target import (
     KubeconfigOption,
     LocationOption,
     NamespaceOption,
+    OutputOption,
     ProjectOption,
     TargetOptions,
     connect,
@@ -43,7 +44,7 @@ xlaunch wait elastic-qwen3 --log-pattern 'completed step: 100,' --timeout 1h
 """)
 def command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The workload.")],
+    name: NameArgument,
     goal: Annotated[
         str,
         typer.Option("--for", metavar="|".join(GOALS), help="What to wait for; done unless given.", show_default=False),
@@ -61,7 +62,7 @@ def command(
     context: ContextOption = "",
     kubeconfig: KubeconfigOption = "",
     namespace: NamespaceOption = "",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="json|yaml", help="Print the result so.")] = "",  # noqa: ARG001
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Block until a workload runs, ends or is gone; the exit code tells the truth.
 

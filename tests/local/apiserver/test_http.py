@@ -185,6 +185,8 @@ def test_unknown_fields_warn_or_refuse(serve):
         body = {**BODY, "bogus": {"a": 1}}
         status, made, headers = await api("POST", f"{HOME}/configmaps", body)
         assert (status, "bogus" in made, headers["Warning"]) == (201, False, '299 - "unknown field \\"bogus\\""')
+        _, _, headers = await api("PATCH", f"{HOME}/configmaps/c", {"ü\r\n": 1}, STRATEGIC)
+        assert headers["Warning"] == '299 - "unknown field \\"\\u00fc\\r\\n\\""'
         _, _, headers = await api("PATCH", f"{HOME}/configmaps/c", {"bogus": 2}, STRATEGIC, fieldValidation="Ignore")
         assert "Warning" not in headers
         status, error, _ = await api("PATCH", f"{HOME}/configmaps/c", {"bogus": 2}, STRATEGIC, fieldValidation="Strict")

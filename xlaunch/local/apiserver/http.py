@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from hmac import compare_digest
-from typing import Any
 
 from aiohttp import web
 
-from xlaunch.local.apiserver import deletion, discovery, events, lists, podlogs, requests, watching
+from xlaunch.local.apiserver import answers, deletion, discovery, events, lists, podlogs, requests, watching
+from xlaunch.local.apiserver.answers import in_json
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.apiserver.podlogs import LogOptions, LogSource
-from xlaunch.local.apiserver.requests import Target
+from xlaunch.local.apiserver.requests import Target, no_such_path
 from xlaunch.local.apiserver.resources import NEW_EVENTS, not_implemented
 from xlaunch.local.apiserver.tables import partial, table
 from xlaunch.local.kube import APPLY, Object, StatusError
@@ -24,8 +23,6 @@ __all__ = ["LogOptions", "LogSource", "make_app"]
 logger = logging.getLogger(__name__)
 _BODY_LIMIT = 3 * 1024 * 1024  # bytes, as kube-apiserver's
 _UNAUTHORIZED = StatusError(401, "Unauthorized", "Unauthorized")
-_NOT_FOUND = StatusError(404, "NotFound", "the server could not find the requested resource")
-_NO_METHOD = StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 _AGGREGATED = "as=APIGroupDiscoveryList"
 _SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
 
@@ -40,31 +37,15 @@ def make_app(kube: EmbeddedKube, *, secret: str, logs: LogSource) -> web.Applica
 
     async def below_secret(request: web.Request) -> web.StreamResponse:
         if not compare_digest(request.match_info["secret"].encode(), secret.encode()):
-            return _refused(_UNAUTHORIZED)
+            return answers.refused(_UNAUTHORIZED)
         return await server.answer(request, request.match_info["path"].strip("/").split("/"))
 
     async def elsewhere(_: web.Request) -> web.StreamResponse:
-        return _refused(_UNAUTHORIZED)
+        return answers.refused(_UNAUTHORIZED)
 
     app.router.add_route("*", "/{secret}/{path:.*}", below_secret)
     app.router.add_route("*", "/{path:.*}", elsewhere)
     return app
-
-
-def _refused(error: StatusError) -> web.Response:
-    headers = {"Retry-After": "1"} if error.code in (429, 504) else None
-    return web.json_response(error.body(), status=error.code, headers=headers)
-
-
-def _json(
-    body: Any, status: int = 200, warnings: list[str] | None = None, kind: str = "application/json"
-) -> web.Response:
-    response = web.Response(body=json.dumps(body, separators=(",", ":")).encode(), status=status)
-    response.headers["Content-Type"] = kind
-    for text in warnings or ():
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        response.headers.add("Warning", f'299 - "{quoted}"')
-    return response
 
 
 class _Server:
@@ -80,17 +61,17 @@ class _Server:
             if request.method == "GET" and (simple := self._about(request, parts)) is not None:
                 return simple
             if parts[0] not in ("api", "apis") or len(parts) < 3:
-                raise _NOT_FOUND
+                raise no_such_path()
             return await self._object(request, requests.parse_path(parts))
         except StatusError as error:
-            return _refused(error)
+            return answers.refused(error)
         except web.HTTPRequestEntityTooLarge:
             message = f"Request entity too large: limit is {_BODY_LIMIT}"
-            return _refused(StatusError(413, "RequestEntityTooLarge", message))
+            return answers.refused(StatusError(413, "RequestEntityTooLarge", message))
         except Exception as error:
             logger.exception("%s %s", request.method, "/".join(parts))
             message = f"Internal error occurred: {type(error).__name__}: {error}"
-            return _refused(StatusError(500, "InternalError", message))
+            return answers.refused(StatusError(500, "InternalError", message))
 
     def _about(self, request: web.Request, parts: list[str]) -> web.Response | None:
         """What the server says about itself; None for a path that is about objects."""
@@ -98,34 +79,34 @@ class _Server:
         kind = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
         match parts:
             case ["version"]:
-                return _json(discovery.VERSION)
+                return in_json(discovery.VERSION)
             case ["readyz" | "healthz" | "livez", *_]:
                 return web.Response(text="ok")
             case ["api" | "apis" as root] if aggregated:
-                return _json(discovery.aggregated(core=root == "api"), kind=kind)
+                return in_json(discovery.aggregated(core=root == "api"), kind=kind)
             case ["api"]:
-                return _json(discovery.api_versions())
+                return in_json(discovery.api_versions())
             case ["apis"]:
-                return _json(discovery.api_groups())
+                return in_json(discovery.api_groups())
             case ["apis", group]:
-                return _json(discovery.api_group(group))
+                return in_json(discovery.api_group(group))
             case ["api", "v1"]:
-                return _json(discovery.resource_list("v1"))
+                return in_json(discovery.resource_list("v1"))
             case ["apis", group, version]:
-                return _json(discovery.resource_list(f"{group}/{version}"))
+                return in_json(discovery.resource_list(f"{group}/{version}"))
             case ["openapi", "v3"]:
-                return _json(discovery.openapi_index(), kind="text/plain; charset=utf-8")
+                return in_json(discovery.openapi_index(), kind="text/plain; charset=utf-8")
             case ["openapi", "v3", "api", "v1"]:
-                return _json(discovery.openapi("v1"))
+                return in_json(discovery.openapi("v1"))
             case ["openapi", "v3", "apis", group, version]:
-                return _json(discovery.openapi(f"{group}/{version}"))
+                return in_json(discovery.openapi(f"{group}/{version}"))
         return None
 
     async def _object(self, request: web.Request, target: Target) -> web.StreamResponse:
         verb = _verb(request.method, target, request.query)
         verbs = target.resource.subresources.get(target.subresource, target.resource.verbs)
         if verb not in verbs and target.subresource:
-            raise _NO_METHOD
+            raise _no_method()
         if verb not in verbs:
             raise not_implemented(f"{verb} on {target.resource.qualified}")
         handler: Callable[[web.Request, Target], Awaitable[web.StreamResponse]] = {
@@ -160,12 +141,12 @@ class _Server:
             each = partial(each)
         elif target.resource is NEW_EVENTS:
             each = events.to_new(each)
-        return _json(each, status, warnings)
+        return in_json(each, status, warnings)
 
     async def _list(self, request: web.Request, target: Target) -> web.StreamResponse:
         form = requests.accepted(request.headers.get("Accept", ""))
         page = await lists.page(self._kube.store, target, request.query)
-        return _json(lists.body(target, page, form, request.query, self._kube.clock.now()))
+        return in_json(lists.body(target, page, form, request.query, self._kube.clock.now()))
 
     async def _watch(self, request: web.Request, target: Target) -> web.StreamResponse:
         form = requests.accepted(request.headers.get("Accept", ""))
@@ -175,7 +156,7 @@ class _Server:
         clock = asyncio.get_running_loop().time
         matches = lists.selection(target, request.query)
         lines = watching.lines(self._kube.store, resource, matches, options, render, clock)
-        return await _stream(request, lines, "application/json")
+        return await answers.stream(request, lines, "application/json")
 
     async def _log(self, request: web.Request, target: Target) -> web.StreamResponse:
         options = podlogs.options_of(request.query)
@@ -184,21 +165,21 @@ class _Server:
         if not pod["spec"].get("nodeName"):
             return web.Response(status=204, content_type="text/plain")
         chunks = self._logs.open(target.namespace, target.name, container, options)
-        return await _stream(request, chunks, "text/plain")
+        return await answers.stream(request, chunks, "text/plain")
 
     # ---- writes
 
     async def _create(self, request: web.Request, target: Target) -> web.StreamResponse:
-        body = await _body(request)
+        body = await answers.body_of(request)
         options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=False)
         key = (target.namespace, target.name)
         if target.subresource == "binding":
             await self._kube.bind(key, body, options)
-            return _json(_SUCCESS, 201)
+            return in_json(_SUCCESS, 201)
         if target.subresource == "eviction":
             wanted = body.get("deleteOptions") if isinstance(body, dict) else None
             await self._kube.evict(key, requests.delete_options(request.query, wanted))
-            return _json(_SUCCESS, 201)
+            return in_json(_SUCCESS, 201)
         if target.resource is NEW_EVENTS:
             body = events.checked(body, options)
         resource = lists.stored(target.resource)
@@ -206,7 +187,7 @@ class _Server:
         return self._shown(request, target, new, 201, options.warnings)
 
     async def _update(self, request: web.Request, target: Target) -> web.StreamResponse:
-        body = await _body(request)
+        body = await answers.body_of(request)
         options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=False)
         key = (target.namespace, target.name)
         new = await self._kube.writer.update(target.resource, key, body, options, target.subresource)
@@ -215,25 +196,29 @@ class _Server:
     async def _patch(self, request: web.Request, target: Target) -> web.StreamResponse:
         kind = request.content_type
         options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=kind == APPLY)
-        body, key = await _body(request), (target.namespace, target.name)
+        body, key = await answers.body_of(request), (target.namespace, target.name)
         new, created = await self._kube.writer.patch(target.resource, key, body, kind, options, target.subresource)
         return self._shown(request, target, new, 201 if created else 200, options.warnings)
 
     async def _delete(self, request: web.Request, target: Target) -> web.StreamResponse:
-        options = requests.delete_options(request.query, await _body(request))
+        options = requests.delete_options(request.query, await answers.body_of(request))
         resource = lists.stored(target.resource)
         found = self._kube.delete_as(resource, (target.namespace, target.name), options)
-        return _json(deletion.answer(resource, found), warnings=[found.warning] if found.warning else None)
+        return in_json(deletion.answer(resource, found), warnings=[found.warning] if found.warning else None)
 
     async def _delete_collection(self, request: web.Request, target: Target) -> web.StreamResponse:
-        options = requests.delete_options(request.query, await _body(request))
+        options = requests.delete_options(request.query, await answers.body_of(request))
         page = await lists.page(self._kube.store, target, request.query)
         for each in page.items:
             metadata = each["metadata"]
             self._kube.delete_as(
                 lists.stored(target.resource), (metadata.get("namespace", ""), metadata["name"]), options
             )
-        return _json(lists.body(target, page, "json", request.query, self._kube.clock.now()))
+        return in_json(lists.body(target, page, "json", request.query, self._kube.clock.now()))
+
+
+def _no_method() -> StatusError:
+    return StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
 def _verb(method: str, target: Target, query: Mapping[str, str]) -> str:
@@ -250,38 +235,5 @@ def _verb(method: str, target: Target, query: Mapping[str, str]) -> str:
         ("DELETE", False): "deletecollection",
     }.get((method, one))
     if not found:
-        raise _NO_METHOD
+        raise _no_method()
     return found
-
-
-async def _body(request: web.Request) -> Any:
-    """The parsed body; None where there is none."""
-    data = await request.read()
-    kind = request.content_type if "Content-Type" in request.headers else ""
-    return requests.parse_body(data, kind) if data else None
-
-
-async def _stream(request: web.Request, chunks: AsyncIterator[bytes], kind: str) -> web.StreamResponse:
-    """Sends chunks as they come.
-
-    A refusal before the first one is an answer of its own; a client that goes is no error.
-    """
-    first = await anext(chunks, b"")
-    response = web.StreamResponse(headers={"Content-Type": kind, "Cache-Control": "no-cache, private"})
-    try:
-        await response.prepare(request)
-        if first:
-            await response.write(first)
-        async for chunk in chunks:
-            if chunk:
-                await response.write(chunk)
-            elif request.transport is None or request.transport.is_closing():
-                break
-        await response.write_eof()
-    except ConnectionResetError:
-        logger.debug("%s: the client has gone", request.path)
-    except Exception:
-        logger.exception("%s: the stream broke", request.path)
-        if request.transport is not None:
-            request.transport.abort()  # a cut, which a client must not take for the end
-    return response

@@ -23,7 +23,6 @@ _ELSEWHERE = {
     "services": ("proxy",),
     "serviceaccounts": ("token",),
 }
-_NO_SUCH_PATH = "the server could not find the requested resource"
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,11 @@ class Target:
     namespace: str = ""
     name: str = ""
     subresource: str = ""
+
+
+def no_such_path() -> StatusError:
+    """404 for a path that nobody knows."""
+    return StatusError(404, "NotFound", "the server could not find the requested resource")
 
 
 def parse_path(parts: list[str]) -> Target:
@@ -49,11 +53,11 @@ def parse_path(parts: list[str]) -> Target:
     plural, name, subresource, *more = [*rest, "", ""]
     resource = find(api_version, plural)
     if any(more) or (resource.namespaced and name and not namespace) or (namespace and not resource.namespaced):
-        raise StatusError(404, "NotFound", _NO_SUCH_PATH)
+        raise no_such_path()
     if subresource and subresource not in resource.subresources:
         if subresource in _ELSEWHERE.get(plural, ()):
             raise not_implemented(f"{plural}/{subresource}")
-        raise StatusError(404, "NotFound", _NO_SUCH_PATH)
+        raise no_such_path()
     return Target(resource, namespace, name, subresource)
 
 

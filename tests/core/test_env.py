@@ -1,5 +1,8 @@
+import io
+
 import pytest
-from hypothesis import given
+from dotenv import dotenv_values
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlaunch.core.env import EnvVar, collect, looks_secret, merged, parse_file, warnings
@@ -33,6 +36,18 @@ def names(variables):
 )
 def test_an_env_file_is_read_as_python_dotenv_does(text, found):
     assert parse_file(text, {"HERE": "of the caller", "HOME": "never used"}) == found
+
+
+@given(st.lists(st.sampled_from(["A", "B", "=", "\n", " ", "'", '"', "#", "$A", "${B}", "\\", "\\n", "export ", "x"])))
+@settings(max_examples=300, deadline=None)
+def test_a_file_that_is_taken_means_what_python_dotenv_says(pieces):
+    text = "".join(pieces)
+    try:
+        found = parse_file(text, {"A": "mine", "B": "mine", "x": "mine"})
+    except UsageError:
+        return
+    theirs = dotenv_values(stream=io.StringIO(text), interpolate=False)
+    assert found == {name: "mine" if value is None else value for name, value in theirs.items()}
 
 
 @pytest.mark.parametrize(

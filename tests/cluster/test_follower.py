@@ -90,7 +90,7 @@ def write(kubelet, lines):
 FAULTS = Faults(cut=0.15, clean_end=0.05, stall=0.02, refuse=0.1, piece=1500)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_every_byte_once_in_order_through_cuts_stalls_and_container_restarts(seed):
     kubelet = FakeKubelet(seed, FAULTS)
     kubelet.start_pod("aaaaa")
@@ -126,7 +126,7 @@ HAPPENING = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     script=st.lists(st.tuples(st.sampled_from([0, 0.002, 1, 90]), HAPPENING), max_size=25),
     seed=st.integers(0, 2**32),
@@ -147,6 +147,7 @@ def test_what_comes_out_is_what_was_written_or_the_loss_is_said(script, seed, fa
             moment += 0.6
         elif kind == "rotate":
             moment += 40  # a file of 10 MiB is not filled in a moment
+            kubelet.at(moment, kubelet.write, b"%04d first of the new file" % next(numbers))
             kubelet.at(moment, kubelet.rotate, 1)
         else:
             kubelet.at(moment, kubelet.crash)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from math import ceil
 
 from xlaunch.cli.output import Table
 from xlaunch.core.ledger import Ledger, Slice
@@ -71,7 +72,7 @@ def wait_cell(each: Slice) -> str:
     """The wait for the missing hosts, marked as running; else that of the next loss."""
     if each.next_replacement_seconds is None:
         return "?"
-    wait = words(each.next_replacement_seconds)
+    wait = words(ceil(each.next_replacement_seconds))
     return f"{wait} ({each.missing} missing)" if each.missing else wait
 
 

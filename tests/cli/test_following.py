@@ -229,7 +229,7 @@ def test_status_watch_off_a_terminal_is_a_line_for_each_change(run, train):
     restarts = "restarts: JobSet 0/3, main 0, pathways-rm 0, pathways-proxy 0"
     assert lines == [
         f"Running; {restarts}; 3 of 3 slices ready",
-        f"Running; {restarts}; 2 of 3 slices ready; slice 2: 3/4, 0 lost, wait at most 0s (1 missing)",
+        f"Running; {restarts}; 2 of 3 slices ready; slice 2: 3/4, 0 lost, next wait 0s (1 missing)",
         f"Running; {restarts}; 3 of 3 slices ready",
         f"Completed; {restarts}",
     ]

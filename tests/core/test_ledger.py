@@ -189,13 +189,20 @@ def test_a_rule_for_another_role_does_not_count():
 
 def test_who_may_not_see_pods_gets_the_jobs_word():
     found = ledger(jobset(conditions=[ONCE]), jobs(ready=3, failed=2), None, START)
-    assert slice_2(found) == (3, 0, 2, 38, 40.0)
+    assert slice_2(found) == (3, None, 2, 38, 40.0)
+    assert found.slices[2].in_place_restarts is None
     assert found.head is None
 
 
 def test_who_may_not_see_jobs_gets_no_guess():
     found = ledger(jobset(conditions=[ONCE]), None, [head_pod(), *workers(but=[(2, 0)]), terminating()], START)
-    assert slice_2(found) == (3, 1, 1, None, None)
+    assert slice_2(found) == (3, 1, None, None, None)
+
+
+def test_who_may_see_the_jobset_only():
+    found = ledger(jobset(conditions=[ONCE]), None, None, START)
+    assert slice_2(found) == (None, None, None, None, None)
+    assert found.workload.phase == "Running"
 
 
 def test_after_the_end_there_is_no_next_wait():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil
 
@@ -37,7 +37,7 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
     if "pods" in forbidden:
         found += ["", STALE]
     if "jobs" in forbidden:
-        found += ["", "Jobs may not be listed: losses, budget and waits are not known"]
+        found += ["", "Jobs may not be listed: losses, budgets and waits are not known"]
     for alarm in ledger.alarms:
         found += ["", f"! {alarm.message}", f"  Next: {alarm.next}"]
     return found
@@ -62,8 +62,12 @@ def slice_table(ledger: Ledger) -> Table:
     for same in _groups(ledger.slices):
         first, last = same[0], same[-1]
         label = f"{first.index}" if len(same) == 1 else f"{first.index}-{last.index}"
-        cells = [f"{first.role}/{label}" if several else label, f"{first.ready}/{first.hosts}", str(first.lost)]
-        cells += [str(first.in_place_restarts), *([str(first.job_restarts)] if recreated else [])]
+        cells = [
+            f"{first.role}/{label}" if several else label,
+            f"{_known(first.ready)}/{first.hosts}",
+            _known(first.lost),
+        ]
+        cells += [_known(first.in_place_restarts), *([str(first.job_restarts)] if recreated else [])]
         rows.append([*cells, _known(first.budget_left), wait_cell(first)])
     return Table([*columns, "BUDGET LEFT", "NEXT WAIT, AT MOST"], rows)
 
@@ -83,11 +87,11 @@ def change_line(ledger: Ledger) -> str:
     restarts += [f"{each.name} {each.restarts}" for each in (ledger.head.containers if ledger.head else ())]
     if workload.phase.ended:
         return f"{workload.phase}; restarts: {', '.join(restarts)}"
-    whole = sum(each.ready == each.hosts for each in ledger.slices)
+    whole = sum(each.whole for each in ledger.slices)
     partial = [
-        f"slice {each.index}: {each.ready}/{each.hosts}, {each.lost} lost, wait at most {wait_cell(each)}"
+        f"slice {each.index}: {_known(each.ready)}/{each.hosts}, {_known(each.lost)} lost, next wait {wait_cell(each)}"
         for each in ledger.slices
-        if each.ready != each.hosts
+        if not each.whole
     ]
     slices = [f"{whole} of {len(ledger.slices)} slices ready", *partial]
     alarms = [f"! {alarm.message}" for alarm in ledger.alarms]
@@ -110,7 +114,7 @@ def _counted(each: Slice) -> bool:
     return bool(each.ready or each.lost or each.in_place_restarts or each.job_restarts)
 
 
-def _container_row(container: Container) -> Iterable[str]:
+def _container_row(container: Container) -> Sequence[str]:
     state = container.reason or container.state
     if container.exit:
         state = f"{container.reason or 'Ended'} {container.exit.code}"

@@ -6,7 +6,7 @@ of its status (kubernetes#139428): the Job and the JobSet then show a slice as w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -43,20 +43,26 @@ class Slice:
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails (fewer where in-place restarts have come nearer
     to the limit). `next_replacement_seconds`: at most so long until missing hosts are replaced or, where none is
-    missing, how long the loss of one more would take. Both are None where the Jobs may not be read, and at the end.
+    missing, how long the loss of one more would take; neither is known at the end. None is what is not known, because
+    pods or Jobs may not be read.
     """
 
     role: str
     index: int
     hosts: int
-    ready: int
-    missing: int
-    lost: int
+    ready: int | None
+    missing: int | None
+    lost: int | None
     lost_since: datetime | None
-    in_place_restarts: int
+    in_place_restarts: int | None
     job_restarts: int
     budget_left: int | None
     next_replacement_seconds: float | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its hosts are known to be ready."""
+        return self.ready == self.hosts
 
 
 @dataclass(frozen=True)
@@ -139,15 +145,21 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
         role=role.name,
         index=index,
         hosts=role.hosts,
-        ready=sum(map(podlib.is_ready, alive.values())) if seen.knows_pods else status.get("ready") or 0,
-        missing=missing,
-        lost=lost,
+        ready=_ready(seen, status, alive.values()),
+        missing=missing if seen.knows_pods else None,
+        lost=lost if seen.knows_jobs else None,
         lost_since=min(moments, default=_outage_since(seen.jobset)) if missing else None,
-        in_place_restarts=in_place,
+        in_place_restarts=in_place if seen.knows_pods else None,
         job_restarts=_job_restarts(seen.jobset, role, index),
         budget_left=_budget_left(seen, role, job, lost, in_place),
         next_replacement_seconds=_next_wait(seen, role, lost, max(moments, default=None) if missing else None, missing),
     )
+
+
+def _ready(seen: _Seen, status: Object, alive: Iterable[Object]) -> int | None:
+    if seen.knows_pods:
+        return sum(map(podlib.is_ready, alive))
+    return (status.get("ready") or 0) if seen.knows_jobs else None
 
 
 def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_place: int) -> int | None:

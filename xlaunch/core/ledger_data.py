@@ -38,7 +38,7 @@ def restart_counters(ledger: Ledger) -> str:
     parts = [f"JobSet {workload.restarts} of {workload.max_restarts}"]
     parts += [f"{each.name} {_count(each)}" for each in (ledger.head.containers if ledger.head else ())]
     parts += [
-        f"slice {each.index}: {each.lost} pods lost, {each.in_place_restarts} in place"
+        f"slice {each.index}: {each.lost or 0} pods lost, {each.in_place_restarts or 0} in place"
         for each in ledger.slices
         if each.lost or each.in_place_restarts
     ]

@@ -1,6 +1,7 @@
 """Kubeconfig files as kubectl reads them: merged, with every way to log in, and never written."""
 
 import base64
+import json
 import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -157,6 +158,14 @@ def test_a_plugin_runs_again_after_a_401(write, plugin):
     assert runs.read_text() == "2"
 
 
+def test_a_plugin_is_told_about_the_cluster_if_it_wants(write, plugin):
+    user, _ = plugin({"token": "env:KUBERNETES_EXEC_INFO"})
+    user["exec"]["provideClusterInfo"] = True
+    with Server(echo) as server:
+        told = json.loads(whoami(write(server=server.url, user=user)).removeprefix("Bearer "))
+    assert told["spec"]["cluster"]["server"] == server.url
+
+
 def test_a_plugin_is_relative_to_its_kubeconfig(write, plugin, tmp_path):
     user, _ = plugin({"token": "t"}, directory=tmp_path / "sub")
     user["exec"]["command"] = "./plugin"
@@ -311,6 +320,26 @@ def test_no_proxy(write, authority, monkeypatch, exempt):
         monkeypatch.setenv("NO_PROXY", exempt)
         assert whoami(write(server=server.url, cluster=trust)) == "nobody"
     assert targets == []
+
+
+def test_a_proxy_that_wants_a_password(write, authority, monkeypatch):
+    trust = {"certificate-authority-data": encoded(authority.ca)}
+    login = "Basic " + base64.b64encode(b"me:p@ss").decode()
+    with Server(echo, tls=authority.server("127.0.0.1")) as server, proxy(login) as (url, _):
+        monkeypatch.setenv("HTTPS_PROXY", url.replace("//", "//me:p%40ss@"))
+        assert whoami(write("a", server=server.url, cluster=trust)) == "nobody"
+        monkeypatch.setenv("HTTPS_PROXY", url.replace("//", "//me:secret@"))
+        with pytest.raises(NetworkError) as caught:
+            whoami(write("b", server=server.url, cluster=trust))
+    assert "407" in caught.value.why
+    assert "secret" not in caught.value.why
+
+
+def test_a_socks_proxy_needs_a_library(write):
+    cluster = {"proxy-url": "socks5://user:secret@127.0.0.1:1"}
+    with pytest.raises(XlaunchError, match=r"proxy socks5://127\.0\.0\.1:1") as caught:
+        whoami(write(server="https://127.0.0.1:2", cluster=cluster))
+    assert "secret" not in caught.value.message
 
 
 def test_a_dead_proxy_is_told(write, authority, monkeypatch):

@@ -112,8 +112,11 @@ class Server:
 
 
 @contextmanager
-def proxy():
-    """A forward proxy for CONNECT; yields its URL and the list of targets that were asked for."""
+def proxy(login=None):
+    """A forward proxy for CONNECT; yields its URL and the list of targets that were asked for.
+
+    `login` is the Proxy-Authorization that it wants.
+    """
     targets = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -122,6 +125,9 @@ def proxy():
 
         def do_CONNECT(self):
             targets.append(self.path)
+            if login and self.headers.get("Proxy-Authorization") != login:
+                self.send_error(407)
+                return
             host, _, port = self.path.rpartition(":")
             with create_connection((host, int(port)), timeout=5) as upstream:
                 self.send_response(200)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Annotated
 
 import typer
 
@@ -59,8 +58,3 @@ def quickly(find: Callable[[], list[str]], patience: float = PATIENCE) -> list[s
     thread.start()
     thread.join(patience)
     return list(found)
-
-
-WorkloadArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="The workload.", autocompletion=complete_workloads, show_default=False)
-]

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from typing import Any
+from urllib.parse import unquote
 
 from xlaunch import __version__
 from xlaunch.cluster.answers import gc_paused, parsed, refusal, warnings
@@ -138,12 +140,10 @@ class KubeApi:
 
     def _renew(self, used: Any) -> Any:
         """A client with fresh credentials; several threads that saw the same 401 log in once."""
-        from kubernetes.client import ApiClient
-
         with self._lock:
             if self._client is used:
                 login = self._fresh_login()
-                self._client = ApiClient(login.configuration)
+                self._client = new_client(login.configuration)
                 self._client.user_agent = f"xlaunch/{__version__}"
                 for name, value in login.headers.items():
                     self._client.set_default_header(name, value)
@@ -204,6 +204,24 @@ class _Body:
             raise NetworkError("The stream stalled", why=cause(error), reason="StreamStalled") from error
         except (HTTPError, OSError) as error:
             raise NetworkError("The stream was cut", why=cause(error), reason="StreamCut") from error
+
+
+def new_client(configuration: Any) -> Any:
+    """The official client. A proxy's user and password are taken from its URL, which urllib3 does not do by itself."""
+    from kubernetes.client import ApiClient
+    from urllib3.util import make_headers, parse_url
+
+    if configuration.proxy:
+        proxy = parse_url(configuration.proxy)
+        if proxy.auth:
+            configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(proxy.auth))
+        if (proxy.scheme or "").startswith("socks") and find_spec("socks") is None:
+            raise XlaunchError(
+                f"The proxy {proxy.scheme}://{proxy.netloc} can't be used",
+                why="SOCKS needs the package PySocks",
+                next="pip install PySocks",
+            )
+    return ApiClient(configuration)
 
 
 def client_host(client: Any) -> str:

@@ -74,7 +74,7 @@ class Story:
     def tell_ledger(self, found: Ledger) -> None:
         """The slices that are not whole, in the words of `xlaunch status`."""
         for each in found.slices:
-            if not each.whole:
+            if each.ready != each.hosts:
                 wait = each.next_replacement_seconds
                 at_most = f", replaced after at most {wait:.0f} s" if wait is not None else ""
                 left = f", budget left {each.budget_left}" if each.budget_left is not None else ""

@@ -163,6 +163,24 @@ def test_strategic_merge_of_services_by_port():
     assert [each["port"] for each in merged["spec"]["ports"]] == [80, 81]
 
 
+@pytest.mark.parametrize(
+    "patch",
+    [
+        containers(None),
+        containers("x"),
+        spec(**{"$setElementOrder/containers": "x", "containers": []}),
+        spec(**{"$setElementOrder/containers": ["x"], "containers": [B]}),
+        meta(**{"$deleteFromPrimitiveList/finalizers": 1}),
+        spec(volumes=[{"name": "v", "$retainKeys": 1}]),
+    ],
+)
+def test_directives_that_make_no_sense_are_refused(patch):
+    document = {**CONTAINERS, **meta(finalizers=["a"])}
+    with pytest.raises(StatusError) as caught:
+        strategic(document, patch, definition("Pod"))
+    assert caught.value.code == 400
+
+
 def test_an_item_without_its_key_is_refused():
     with pytest.raises(StatusError, match="does not contain declared merge key: name"):
         strategic(CONTAINERS, {"spec": {"containers": [{"image": "x"}]}}, definition("Pod"))

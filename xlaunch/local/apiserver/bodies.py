@@ -30,13 +30,18 @@ class WriteOptions:
     warnings: list[str] = field(default_factory=list)
 
 
+def check_object(body: Any) -> None:
+    """400 for what is no object at all."""
+    if not isinstance(body, dict):
+        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+
+
 def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool = True) -> Object:
     """A fresh copy of a body by the kind's schema; 400 (core kinds) or 422 (custom ones) for a wrong type.
 
     Without `fill` it has no defaults: what somebody applies is what they said.
     """
-    if not isinstance(body, dict):
-        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+    check_object(body)
     found = decode(body, resource.schema, numbers=resource.custom, fill=fill)
     name = str(metadata_of(body).get("name", ""))
     if found.problems and resource.custom:
@@ -63,8 +68,7 @@ def metadata_of(body: Any) -> Object:
 
 def check_target(resource: Resource, body: Any, namespace: str, name: str = "") -> None:
     """400 where a body says another kind, namespace or name than the request."""
-    if not isinstance(body, dict):
-        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+    check_object(body)
     version, kind = body.get("apiVersion", resource.api_version), body.get("kind", resource.kind)
     if (version, kind) != (resource.api_version, resource.kind):
         message = f"{kind} of {version} does not match the expected kind: {resource.kind} of {resource.api_version}"
@@ -106,6 +110,7 @@ def is_written(resource: Resource, part: str, subresource: str) -> bool:
 
 def changed(resource: Resource, old: Object, made: Object, options: WriteOptions, subresource: str) -> Object:
     """What becomes of an object: the parts that the request may write, decoded, and all others as they were."""
+    check_object(made)
     parts = {part: value for part, value in made.items() if is_written(resource, part, subresource)}
     kept = {part: value for part, value in old.items() if not is_written(resource, part, subresource)}
     new = {**kept, **decoded(resource, parts, options)}

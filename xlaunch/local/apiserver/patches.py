@@ -122,8 +122,8 @@ def strategic(document: Any, patch: Any, node: Node = FREE) -> Any:
     if directive == "delete":
         return {}
     merged = dict(document) if isinstance(document, dict) and directive != "replace" else {}
-    if "$retainKeys" in patch:
-        merged = {key: value for key, value in merged.items() if key in patch["$retainKeys"]}
+    if isinstance(retained := patch.get("$retainKeys"), list):
+        merged = {key: value for key, value in merged.items() if key in retained}
     node = resolve(node)
     for key, value in patch.items():
         if key.startswith("$"):
@@ -146,7 +146,15 @@ def _strategic_value(old: Any, value: Any, node: Node, order: list[Any] | None) 
     if key is None:
         merged = [*old, *(each for each in value if each not in old)]
         return _ordered(merged, order, lambda each: each)
-    return _ordered(_merged_by_key(old, value, key, item(node)), _keys(order, key), lambda each: each.get(key))
+    keys = None if order is None else [each.get(key) for each in _objects(order)]
+    return _ordered(_merged_by_key(old, _objects(value), key, item(node)), keys, lambda each: each.get(key))
+
+
+def _objects(items: Any) -> list[dict[str, Any]]:
+    """Items of a keyed list, or of its order; 400 for what has no keys."""
+    if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+        raise StatusError(400, "BadRequest", f"error decoding patch: {items!r} is no list of objects")
+    return items
 
 
 def _merged_by_key(old: list[Any], patch: list[Any], key: str, node: Node) -> list[Any]:
@@ -166,10 +174,6 @@ def _merged_by_key(old: list[Any], patch: list[Any], key: str, node: Node) -> li
     return merged
 
 
-def _keys(order: list[Any] | None, key: str) -> list[Any] | None:
-    return None if order is None else [each.get(key) for each in order]
-
-
 def _ordered(items: list[Any], order: list[Any] | None, identity: Any) -> list[Any]:
     """Items that the order names come in that order, the others keep their place behind."""
     if order is None:
@@ -180,6 +184,8 @@ def _ordered(items: list[Any], order: list[Any] | None, identity: Any) -> list[A
 
 def _list_directive(merged: dict[str, Any], directive: str, value: Any) -> None:
     action, _, key = directive.partition("/")
+    if action in ("$deleteFromPrimitiveList", "$setElementOrder", "$retainKeys") and not isinstance(value, list):
+        raise StatusError(400, "BadRequest", f"error decoding patch: {directive} must be a list")
     if action == "$deleteFromPrimitiveList" and isinstance(merged.get(key), list):
         merged[key] = [each for each in merged[key] if each not in value]
     elif action == "$setElementOrder" and isinstance(merged.get(key), list):

@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.server import CUT, Answer, Server
 
-from xlaunch.cluster import answers, kubeapi
+from xlaunch.cluster import answers, client
 from xlaunch.cluster.api import APPLY, MERGE, ApiError
-from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
+from xlaunch.cluster.client import Login, new_configuration
+from xlaunch.cluster.kubeapi import KubeApi
 from xlaunch.core.errors import NetworkError, XlaunchError
 
 
@@ -305,8 +306,8 @@ def test_nobody_listens():
 
 
 def test_an_endpoint_that_swallows_packets_is_given_up_in_time(monkeypatch):
-    assert kubeapi.CONNECT_TIMEOUT <= 5
-    monkeypatch.setattr(kubeapi, "CONNECT_TIMEOUT", 0.3)
+    assert client.CONNECT_TIMEOUT <= 8
+    monkeypatch.setattr(client, "CONNECT_TIMEOUT", 0.3)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -320,6 +321,14 @@ def test_an_endpoint_that_swallows_packets_is_given_up_in_time(monkeypatch):
         assert time.monotonic() - begun < 2
         for each in fill:
             each.close()
+
+
+@pytest.mark.parametrize(("addresses", "each"), [(1, 8), (2, 4), (8, 1)])
+def test_all_addresses_of_a_name_share_the_time(monkeypatch, addresses, each):
+    monkeypatch.setattr(client.socket, "getaddrinfo", lambda *_, **__: [None] * addresses)
+    configuration = new_configuration()
+    configuration.host = "https://many.example"
+    assert client.connect_timeout(configuration) == each
 
 
 def test_a_server_that_never_answers_is_given_up():

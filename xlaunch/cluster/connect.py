@@ -8,7 +8,8 @@ from pathlib import Path
 
 from xlaunch.cluster import kubeconfig
 from xlaunch.cluster.api import Api
-from xlaunch.cluster.kubeapi import KubeApi, Login, new_configuration
+from xlaunch.cluster.client import Login, new_configuration
+from xlaunch.cluster.kubeapi import KubeApi
 from xlaunch.core.errors import NotFoundError, UsageError, XlaunchError
 
 POD_CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")

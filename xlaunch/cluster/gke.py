@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from xlaunch.cluster.answers import gc_paused
-from xlaunch.cluster.kubeapi import Login, new_configuration
+from xlaunch.cluster.client import Login, new_configuration
 from xlaunch.core.errors import NetworkError, NotFoundError, RefusedError, UsageError, XlaunchError
 
 # What gke-gcloud-auth-plugin asks for: the second lets RBAC rules name a person by e-mail address

@@ -8,31 +8,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from typing import Any
-from urllib.parse import unquote
 
-from xlaunch import __version__
-from xlaunch.cluster.answers import gc_paused, parsed, refusal, warnings
+from xlaunch.cluster.answers import parsed, refusal, warnings
 from xlaunch.cluster.api import JSON, Query, Reply
+from xlaunch.cluster.client import (
+    Login,
+    cause,
+    client_host,
+    connect_timeout,
+    new_client,
+    new_configuration,
+)
 from xlaunch.core.errors import NetworkError, XlaunchError
 
-CONNECT_TIMEOUT = 4.0  # seconds for each address; a host with two is given up within 10
 EXPIRY_MARGIN = timedelta(seconds=30)
-
-
-@dataclass(frozen=True)
-class Login:
-    """Where to send requests and with which credentials, as of now.
-
-    `configuration` is the official client's; `expires` is when its credentials end, where that is known.
-    """
-
-    configuration: Any
-    expires: datetime | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class KubeApi:
@@ -54,6 +45,7 @@ class KubeApi:
         self._lock = threading.Lock()
         self._client: Any = None
         self._expires: datetime | None = None
+        self._connect_timeout: float
         self._renew(None)
 
     @classmethod
@@ -136,17 +128,15 @@ class KubeApi:
             method, path, query_params=pairs, header_params=dict(headers), body=body, auth_settings=["BearerToken"]
         )
         with self._reading():
-            return client.call_api(*prepared, _request_timeout=(min(CONNECT_TIMEOUT, timeout), timeout)).response
+            return client.call_api(*prepared, _request_timeout=(min(self._connect_timeout, timeout), timeout)).response
 
     def _renew(self, used: Any) -> Any:
         """A client with fresh credentials; several threads that saw the same 401 log in once."""
         with self._lock:
             if self._client is used:
                 login = self._fresh_login()
-                self._client = new_client(login.configuration)
-                self._client.user_agent = f"xlaunch/{__version__}"
-                for name, value in login.headers.items():
-                    self._client.set_default_header(name, value)
+                self._client = new_client(login)
+                self._connect_timeout = connect_timeout(login.configuration)
                 self._expires = login.expires
             return self._client
 
@@ -204,53 +194,3 @@ class _Body:
             raise NetworkError("The stream stalled", why=cause(error), reason="StreamStalled") from error
         except (HTTPError, OSError) as error:
             raise NetworkError("The stream was cut", why=cause(error), reason="StreamCut") from error
-
-
-def new_client(configuration: Any) -> Any:
-    """The official client. A proxy's user and password are taken from its URL, which urllib3 does not do by itself."""
-    from kubernetes.client import ApiClient
-    from urllib3.util import make_headers, parse_url
-
-    if configuration.proxy:
-        proxy = parse_url(configuration.proxy)
-        if proxy.auth:
-            configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(proxy.auth))
-        if (proxy.scheme or "").startswith("socks") and find_spec("socks") is None:
-            raise XlaunchError(
-                f"The proxy {proxy.scheme}://{proxy.netloc} can't be used",
-                why="SOCKS needs the package PySocks",
-                next="pip install PySocks",
-            )
-    return ApiClient(configuration)
-
-
-def client_host(client: Any) -> str:
-    """The server's URL as in the kubeconfig, without what may be secret in its path."""
-    from urllib3.util import parse_url
-
-    url = parse_url(client.configuration.host)
-    return f"{url.scheme}://{url.netloc}"
-
-
-def new_configuration() -> Any:
-    """The official client's settings with ours: no hidden retries, TCP keep-alive, room for a dozen streams."""
-    with gc_paused():
-        from kubernetes.client import Configuration
-
-    configuration = Configuration()
-    configuration.retries = False
-    configuration.keep_alive = True
-    configuration.connection_pool_maxsize = 32
-    return configuration
-
-
-def cause(error: BaseException) -> str:
-    """What went wrong on the wire in a few words, without the connection objects that urllib3 puts before them."""
-    from urllib3.exceptions import ProxyError
-
-    if isinstance(error, ProxyError):
-        return f"The proxy does not answer: {cause(error.original_error)}"
-    text = str(error)
-    if "Connection(" in text.partition(": ")[0] or "Pool(" in text.partition(": ")[0]:
-        text = text.partition(": ")[2]
-    return text or type(error).__name__

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from xlaunch.cluster.kubeapi import Login, new_configuration
+from xlaunch.cluster.client import Login, new_configuration
 from xlaunch.core.errors import NotFoundError, UsageError, XlaunchError
 
 DEFAULT_FILE = "~/.kube/config"

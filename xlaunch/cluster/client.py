@@ -1,0 +1,96 @@
+"""The official client set up our way: where it sends requests, how it gets there, and what it says when it can't."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import unquote
+
+from xlaunch import __version__
+from xlaunch.cluster.answers import gc_paused
+from xlaunch.core.errors import XlaunchError
+
+CONNECT_TIMEOUT = 8.0  # seconds for all addresses of a host together; with the lookup of its name that is 10
+
+
+@dataclass(frozen=True)
+class Login:
+    """Where to send requests and with which credentials, as of now.
+
+    `configuration` is the official client's; `expires` is when its credentials end, where that is known.
+    """
+
+    configuration: Any
+    expires: datetime | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def new_configuration() -> Any:
+    """The official client's settings with ours: no hidden retries, TCP keep-alive, room for a dozen streams."""
+    with gc_paused():
+        from kubernetes.client import Configuration
+
+    configuration = Configuration()
+    configuration.retries = False
+    configuration.keep_alive = True
+    configuration.connection_pool_maxsize = 32
+    return configuration
+
+
+def new_client(login: Login) -> Any:
+    """The official client for a login. A proxy's user and password are taken from its URL, which urllib3 does not do by itself."""
+    from kubernetes.client import ApiClient
+    from urllib3.util import make_headers, parse_url
+
+    configuration = login.configuration
+    if configuration.proxy:
+        proxy = parse_url(configuration.proxy)
+        if proxy.auth:
+            configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(proxy.auth))
+        if (proxy.scheme or "").startswith("socks") and find_spec("socks") is None:
+            raise XlaunchError(
+                f"The proxy {proxy.scheme}://{proxy.netloc} can't be used",
+                why="SOCKS needs the package PySocks",
+                next="pip install PySocks",
+            )
+    client = ApiClient(configuration)
+    client.user_agent = f"xlaunch/{__version__}"
+    for name, value in login.headers.items():
+        client.set_default_header(name, value)
+    return client
+
+
+def connect_timeout(configuration: Any) -> float:
+    """Seconds for each address of the server or its proxy, since urllib3 gives every address the whole timeout."""
+    from urllib3.util import parse_url
+
+    host = parse_url(configuration.proxy or configuration.host).host or ""
+    try:
+        addresses = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except OSError:
+        return CONNECT_TIMEOUT  # the request fails by itself, and says so
+    return CONNECT_TIMEOUT / len(addresses)
+
+
+def client_host(client: Any) -> str:
+    """The server's URL as in the kubeconfig, without what may be secret in its path."""
+    from urllib3.util import parse_url
+
+    url = parse_url(client.configuration.host)
+    return f"{url.scheme}://{url.netloc}"
+
+
+def cause(error: BaseException) -> str:
+    """What went wrong on the wire in a few words, without the connection objects that urllib3 puts before them."""
+    from urllib3.exceptions import ProxyError
+
+    if isinstance(error, ProxyError):
+        return f"The proxy does not answer: {cause(error.original_error)}"
+    text = str(error)
+    if "Connection(" in text.partition(": ")[0] or "Pool(" in text.partition(": ")[0]:
+        text = text.partition(": ")[2]
+    return text or type(error).__name__

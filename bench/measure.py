@@ -11,7 +11,6 @@ from dataclasses import dataclass
 class Run:
     seconds: float
     peak_mib: float
-    code: int
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,11 @@ def once(argv, env):
         argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
-    return Run(time.perf_counter() - start, usage.ru_maxrss / 1024, process.returncode)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(argv)} ended with {process.returncode}: the time of a failure is worth nothing")
+    return Run(seconds, usage.ru_maxrss / 1024)
 
 
 def pair(ours, base, *, runs=11, env=None, between=lambda: None):
@@ -42,9 +44,6 @@ def pair(ours, base, *, runs=11, env=None, between=lambda: None):
         mine = once(ours, env)
         between()
         theirs = once(base, env)
-        for run, argv in ((mine, ours), (theirs, base)):
-            if run.code:
-                raise SystemExit(f"{' '.join(argv)} ended with {run.code}; a bench of a failure is worth nothing")
         if number:
             measured.append((mine, theirs))
     return Pair(

@@ -67,7 +67,7 @@ def attempt(coroutine):
 
 
 @pytest.mark.parametrize("resource", BODIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_create(resource, data):
     body = BODIES[resource]
@@ -80,7 +80,7 @@ def test_create(resource, data):
 
 @pytest.mark.parametrize("kind", [MERGE, STRATEGIC, JSON_PATCH, APPLY])
 @pytest.mark.parametrize("resource", ["jobsets", "jobs", "pods"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_patch(resource, kind, data):
     body = BODIES[resource]

@@ -104,6 +104,14 @@ def test_a_context_of_a_missing_cluster(write, tmp_path):
         open_api(path)
 
 
+@pytest.mark.parametrize("server", ["not a url", "https://a..b", "https://[::1", "ftp://x", "https://x:port", "x", ""])
+def test_a_server_that_is_no_url_is_told(write, server):
+    with pytest.raises(XlaunchError) as caught:
+        whoami(write(server=server))
+    assert caught.value.code == 1
+    assert caught.value.why
+
+
 # --- ways to log in ---
 
 

@@ -42,13 +42,14 @@ def new_configuration() -> Any:
 
 
 def new_client(login: Login) -> Any:
-    """The official client for a login. A proxy's user and password are taken from its URL, which urllib3 does not do by itself."""
+    """The official client for a login. A proxy's user and password are read from its URL: urllib3 does not."""
     from kubernetes.client import ApiClient
-    from urllib3.util import make_headers, parse_url
+    from urllib3.util import make_headers
 
     configuration = login.configuration
+    _url("The API server's address", configuration.host, "http")
     if configuration.proxy:
-        proxy = parse_url(configuration.proxy)
+        proxy = _url("The proxy", configuration.proxy, "http", "socks")
         if proxy.auth:
             configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(proxy.auth))
         if (proxy.scheme or "").startswith("socks") and find_spec("socks") is None:
@@ -60,8 +61,22 @@ def new_client(login: Login) -> Any:
     client = ApiClient(configuration)
     client.user_agent = f"xlaunch/{__version__}"
     for name, value in login.headers.items():
-        client.set_default_header(name, value)
+        client.set_default_header(name, value)  # type: ignore[no-untyped-call]
     return client
+
+
+def _url(what: str, text: str, *schemes: str) -> Any:
+    """The parts of a URL; XlaunchError where it is none that leads to a host."""
+    from urllib3.exceptions import LocationParseError
+    from urllib3.util import parse_url
+
+    try:
+        url = parse_url(text)
+    except LocationParseError as error:
+        raise XlaunchError(f"{what} is no URL", why=str(error), next="kubectl config view") from error
+    if not url.host or not (url.scheme or "").startswith(schemes):
+        raise XlaunchError(f"{what} is no URL", why=f"{text!r} has no scheme or no host", next="kubectl config view")
+    return url
 
 
 def connect_timeout(configuration: Any) -> float:
@@ -71,7 +86,7 @@ def connect_timeout(configuration: Any) -> float:
     host = parse_url(configuration.proxy or configuration.host).host or ""
     try:
         addresses = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):
         return CONNECT_TIMEOUT  # the request fails by itself, and says so
     return CONNECT_TIMEOUT / len(addresses)
 

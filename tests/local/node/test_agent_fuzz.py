@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from xlaunch.core.tpu import lookup
@@ -114,6 +114,8 @@ class Story:
         assert all(path.read_text() == "" for path in (self.world.site.directory / "hosts").glob("*"))
 
 
+@example([("create", "a", "cpu-np-0", "never"), ("settle",), ("delete", "a", 0), ("lose", "cpu-np-0")])
+@example([("create", "a", "cpu-np-0", "never"), ("lose", "cpu-np-0"), ("settle",), ("delete", "a", 0)])
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ACTIONS, max_size=25))
 def test_whatever_happens(actions):

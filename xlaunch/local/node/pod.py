@@ -127,6 +127,8 @@ class PodRunner:
     async def vanish(self) -> None:
         """The node is lost: everything is killed and nothing is written. `run` must have been cancelled."""
         await asyncio.gather(*(each.vanish() for each in self.containers))
+        if self._gone.is_set():
+            self._machine.site.forget(self.uid)
 
     async def _live(self) -> None:
         """Runs the containers until they have ended, by themselves or because the pod is to be deleted."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from fakes import objects
+from fakes.server import Answer
 
 
 @pytest.fixture
@@ -66,6 +67,20 @@ def test_a_name_that_is_missing_stops_everything(filled):
 
 def test_a_pattern_that_means_nothing_is_not_found(filled):
     assert filled.run("workload", "delete", "x-*", "--yes").code == 3
+
+
+def test_who_may_not_list_may_delete_by_name(filled):
+    collection = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+
+    def guarded(request):
+        if request.path == collection and "fieldSelector" not in request.query:
+            return Answer(403, {"message": "jobsets is forbidden", "reason": "Forbidden"})
+        return filled.reply(request)
+
+    filled.answer = guarded
+    assert filled.run("workload", "delete", "train", "--yes").code == 0
+    assert filled.run("workload", "delete", "pre*", "--yes").code == 4
+    assert left(filled) == ["old", "pretrain"]
 
 
 def test_ignore_not_found(filled):

@@ -115,10 +115,15 @@ def select(names: Sequence[str], status: str, *, everything: bool) -> Selection:
 
 def find(connection: Connection, selection: Selection, *, ignore_not_found: bool) -> list[jobsets.Object]:
     """The JobSets that are meant; NotFoundError, with nothing done, where a name or pattern means none."""
-    there = {describe(item): item for item in jobsets.list_jobsets(connection.api)}
+    patterns = [name for name in selection.names if is_pattern(name)]
+    if selection.names and not patterns:
+        # Whoever may delete a workload by name may perhaps not list all of them
+        looked_up = (jobsets.find(connection.api, name) for name in dict.fromkeys(selection.names))
+        there = {describe(item): item for item in looked_up if item is not None}
+    else:
+        there = {describe(item): item for item in jobsets.list_jobsets(connection.api)}
     meant = selection.of(there)
     missing = selection.unmatched(list(there))
-    patterns = [name for name in selection.names if is_pattern(name)]
     if not meant and patterns and not missing:
         missing = patterns
     if missing and not ignore_not_found:

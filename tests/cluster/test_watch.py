@@ -155,6 +155,50 @@ def test_a_server_that_never_answered_is_not_waited_for():
     assert clock.slept == []
 
 
+def test_a_server_that_takes_long_to_refuse_is_asked_with_pauses():
+    """Connecting that fails after 8 seconds each time is no sign of life."""
+    clock = FakeClock()
+    api = ScriptedApi(object_list(version="5"), *[CUT] * 4)
+    opened = api.stream
+
+    def slow(*line, **options):
+        clock.seconds += 8
+        return opened(*line, **options)
+
+    api.stream = slow
+    notices = []
+    told(api, clock, notice=notices.append)
+    assert clock.slept == [1, 2, 4, 8]
+    assert len(notices) == 2
+
+
+def test_retry_after_is_honoured_after_a_slow_answer():
+    clock = FakeClock()
+    busy = ApiError(429, "TooManyRequests", "slow", retry_after=7.0)
+    api = ScriptedApi(object_list(version="5"), busy)
+    answer = api.stream
+
+    def slow(*line, **options):
+        clock.seconds += 3
+        return answer(*line, **options)
+
+    api.stream = slow
+    told(api, clock)
+    assert clock.slept == [7]
+
+
+def test_streams_that_hold_for_a_while_are_reopened_at_once():
+    """A load balancer that cuts what is silent for 20 seconds must not make us late."""
+    clock = FakeClock()
+
+    def silent():
+        clock.seconds += 20
+        raise CUT
+
+    told(ScriptedApi(object_list(version="5"), *[[silent]] * 5), clock)
+    assert clock.slept == []
+
+
 def test_patience_has_an_end():
     clock = FakeClock()
     notices = []

@@ -60,7 +60,7 @@ def watch(
     version = ""
     answered: float | None = None
     while (left := deadline - clock.monotonic()) > 0:
-        begun = clock.monotonic()
+        opened: float | None = None
         told = False
         try:
             if not version:
@@ -69,13 +69,16 @@ def watch(
                 seen.replace(items)
                 yield Change("LISTED", items=items)
             for kind, item in _events(api, path, query, version, min(period, left), left):
+                answered = clock.monotonic()
+                if kind == "OPENED":
+                    opened = answered
+                    continue
                 version = item["metadata"]["resourceVersion"]
                 if kind != "BOOKMARK" and seen.is_news(kind, item):
                     told = True
                     yield Change(kind, item)
                 if clock.monotonic() >= deadline:
                     return
-            answered = clock.monotonic()
         except NetworkError as error:
             if answered is None or clock.monotonic() - answered > patience:
                 raise
@@ -87,8 +90,8 @@ def watch(
             elif answered is None or not is_transient(error):
                 raise
             pauses.at_least(error.retry_after or 0.0)
-        if told or clock.monotonic() - begun >= FIRST_PAUSE:
-            answered = clock.monotonic() if told else answered
+        # A stream that told something, or held for a while, is a success however it ended
+        if told or (opened is not None and clock.monotonic() - opened >= FIRST_PAUSE):
             pauses.reset()
         else:
             pauses.wait()
@@ -169,7 +172,7 @@ class _Seen:
 def _events(
     api: Api, path: str, query: Query, version: str, seconds: float, left: float
 ) -> Iterator[tuple[Any, Object]]:
-    """The events of one watch request. Raises ApiError for an ERROR event, NetworkError as the stream does."""
+    """The events of one watch request, after ("OPENED", {}). Raises ApiError for an ERROR event, and as streams do."""
     asked = [
         *_pairs(query),
         ("watch", "true"),
@@ -180,6 +183,7 @@ def _events(
     with api.stream(
         path, query=asked, accept="application/json", idle_timeout=min(seconds + STALL_MARGIN, left)
     ) as body:
+        yield "OPENED", {}
         rest = b""
         while data := body.read():
             *lines, rest = (rest + data).split(b"\n")

@@ -42,7 +42,10 @@ class Demo:
         return found
 
     def done(self):
-        out, _ = self.process.communicate(timeout=PATIENCE)
+        try:
+            out, _ = self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"still running: {self.err.read_text()}")
         return self.process.returncode, out
 
     def left(self):

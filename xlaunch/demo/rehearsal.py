@@ -30,7 +30,7 @@ from xlaunch.demo.proof import Snapshot, snapshot
 STEPS_AFTERWARDS = 5
 # A run that takes longer than this many seconds of the cluster has gone wrong
 PATIENCE = 300.0
-REAL_PATIENCE_FLOOR = 90.0
+REAL_PATIENCE_FLOOR = 60.0
 
 
 class Stage(Protocol):

@@ -30,6 +30,12 @@ def controller(*images):
     return {"items": [{"spec": {"template": {"spec": {"containers": containers}}}}]}
 
 
+def by_digest():
+    """What the Helm chart installs where images are pinned."""
+    (deployment,) = controller("registry.k8s.io/jobset/jobset@sha256:abc")["items"]
+    return {**deployment, "metadata": {"labels": {"app.kubernetes.io/version": "0.10.1"}}}
+
+
 def crd(**metadata):
     return {"metadata": metadata}
 
@@ -46,7 +52,7 @@ def crd(**metadata):
             {versions.DEPLOYMENTS: FORBIDDEN, versions.CRD: crd(labels={"app.kubernetes.io/version": "v0.12.0"})},
             "v0.12.0",
         ),
-        ({versions.CRD: crd(annotations={"xlaunch.dev/jobset-version": "v0.12.0"})}, "v0.12.0"),
+        ({versions.DEPLOYMENTS: {"items": [by_digest()]}}, "0.10.1"),
         ({versions.CRD: crd()}, ""),
         ({"/apis/jobset.x-k8s.io": {}}, ""),
         ({}, None),

@@ -15,7 +15,8 @@ CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobsets.jobset.x-
 DEPLOYMENTS = "/apis/apps/v1/namespaces/jobset-system/deployments"
 # registry.k8s.io/jobset/jobset:v0.12.0, or a mirror of it
 IMAGE = re.compile(r"(?:^|/)jobset(?:-controller)?:(v?\d[^@]*)")
-VERSION_LABELS = ("app.kubernetes.io/version", "xlaunch.dev/jobset-version")
+# Helm charts put it on what they install (JobSet v0.10 charts/jobset/templates/_helpers.tpl)
+VERSION_LABEL = "app.kubernetes.io/version"
 
 
 def kubernetes_version(api: Api) -> str:
@@ -24,29 +25,28 @@ def kubernetes_version(api: Api) -> str:
 
 
 def jobset_version(api: Api) -> str | None:
-    """The controller's version from its image, else from labels of the CRD; "" where neither can be read.
+    """The controller's version from its image or label, else from a label of the CRD; "" where none can be read.
 
     None where the cluster has no JobSet.
     """
-    image = next((found for each in _items(api, DEPLOYMENTS) if (found := _from_images(each))), "")
-    if image:
-        return image
+    controllers = (_get(api, DEPLOYMENTS) or {}).get("items") or ()
+    version = next((found for each in controllers if (found := _from_images(each) or _label(each))), "")
+    if version:
+        return version
     crd = _get(api, CRD)
     if crd is None:
         return None if _get(api, "/apis/jobset.x-k8s.io") is None else ""
-    metadata = crd.get("metadata") or {}
-    marks = {**(metadata.get("annotations") or {}), **(metadata.get("labels") or {})}
-    return next((str(marks[key]) for key in VERSION_LABELS if key in marks), "")
+    return _label(crd)
+
+
+def _label(item: Object) -> str:
+    return str(((item.get("metadata") or {}).get("labels") or {}).get(VERSION_LABEL, ""))
 
 
 def _from_images(deployment: Object) -> str:
     containers = deployment["spec"]["template"]["spec"]["containers"]
     found = (IMAGE.search(container.get("image", "")) for container in containers)
     return next((match[1] for match in found if match), "")
-
-
-def _items(api: Api, path: str) -> list[Object]:
-    return list((_get(api, path) or {}).get("items") or ())
 
 
 def _get(api: Api, path: str) -> Object | None:

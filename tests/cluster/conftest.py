@@ -13,9 +13,13 @@ def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
+# What requests reads instead of SSL_CERT_FILE
+BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
 @pytest.fixture(autouse=True)
 def _no_proxies(monkeypatch):
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", *BUNDLES):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
 

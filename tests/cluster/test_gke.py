@@ -2,7 +2,7 @@
 
 import pytest
 from fakes.gke import FakeGoogle, at
-from fakes.server import Answer, Server
+from fakes.server import Answer, Server, proxy
 
 from xlaunch.cluster import gke
 from xlaunch.cluster.connect import TargetOptions, connect
@@ -152,6 +152,28 @@ def test_google_is_not_there(google, tmp_path):
     env = {**fake.env, gke.ENDPOINT_VARIABLE: "http://127.0.0.1:1"}
     with pytest.raises(NetworkError, match="did not answer"):
         gke.find("my-gke", project="p", location="", env=env)
+
+
+def test_ssl_cert_file_counts_for_google_too(google, authority):
+    """Behind a proxy that opens TLS, kubectl and curl need this variable alone."""
+    fake = google(EUROPE, tls=authority.server("127.0.0.1"))
+    env = {**fake.env, "SSL_CERT_FILE": authority.ca}
+    assert gke.find("my-gke", project="p", location="", env=env).endpoint == "10.0.0.1"
+    with pytest.raises(XlaunchError):
+        gke.find("my-gke", project="p", location="", env=fake.env)
+
+
+def test_https_proxy_counts_for_google_too(google, authority, monkeypatch):
+    fake = google(EUROPE, tls=authority.server("127.0.0.1"))
+    env = {**fake.env, "SSL_CERT_FILE": authority.ca}
+    with proxy() as (url, targets):
+        monkeypatch.setenv("HTTPS_PROXY", url)
+        assert gke.find("my-gke", project="p", location="", env=env).name == "my-gke"
+        assert set(targets) == {f"127.0.0.1:{fake.port}"}
+        targets.clear()
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        assert gke.find("my-gke", project="p", location="", env=env).name == "my-gke"
+        assert targets == []
 
 
 def test_no_credentials_stop_it_and_say_how_to_get_some(tmp_path, monkeypatch):

@@ -17,8 +17,8 @@ class FakeGoogle(Server):
     Tokens are google-1, google-2 ...; `env` is what leads a program here.
     """
 
-    def __init__(self, directory, clusters=(), *, fail=0, missing_zones=()):
-        super().__init__(self.reply)
+    def __init__(self, directory, clusters=(), *, fail=0, missing_zones=(), tls=None):
+        super().__init__(self.reply, tls=tls)
         self.directory, self.clusters, self.fail, self.missing_zones = (
             Path(directory),
             list(clusters),

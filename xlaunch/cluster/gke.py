@@ -26,7 +26,10 @@ LOGIN = "gcloud auth application-default login"
 
 @dataclass(frozen=True)
 class GkeCluster:
-    """A cluster that was found. `ca` is PEM, or "" where the endpoint has a publicly trusted certificate."""
+    """A cluster that was found. `ca` is PEM, or "" where the endpoint has a publicly trusted certificate.
+
+    `trust` is a file of authorities for Google's own certificates, or True for the usual ones.
+    """
 
     name: str
     project: str
@@ -34,6 +37,7 @@ class GkeCluster:
     endpoint: str
     ca: str
     credentials: Any
+    trust: str | bool
 
 
 def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> GkeCluster:
@@ -49,7 +53,9 @@ def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> G
         if value and not re.fullmatch(r"[a-z0-9.:-]+", value):
             raise UsageError(f"{flag} {value!r} is not a name", why="Google's names are lower-case letters, digits, -")
     credentials, default_project = _credentials()
-    _refresh(credentials)
+    # requests, which google-auth uses, has variables of its own for this; kubectl, curl and Go know SSL_CERT_FILE
+    trust = env.get("SSL_CERT_FILE") or True
+    _refresh(credentials, trust)
     project = project or default_project or ""
     if not project:
         raise UsageError(f"No project is known for cluster {name}", next="Add --project ID")
@@ -58,9 +64,10 @@ def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> G
         client = container_v1.ClusterManagerClient(
             transport="rest", credentials=credentials, client_options=options or None
         )
+        client.transport._session.verify = trust  # type: ignore[attr-defined]
         cluster = _cluster(client, name, project, location)
     endpoint, ca = _endpoint(cluster)
-    return GkeCluster(cluster.name, project, cluster.location, endpoint, ca, credentials)
+    return GkeCluster(cluster.name, project, cluster.location, endpoint, ca, credentials, trust)
 
 
 def login(cluster: GkeCluster) -> Callable[[], Login]:
@@ -69,7 +76,7 @@ def login(cluster: GkeCluster) -> Callable[[], Login]:
 
     def renew() -> Login:
         if next(logins):
-            _refresh(cluster.credentials)
+            _refresh(cluster.credentials, cluster.trust)
         configuration = new_configuration()
         configuration.host = f"https://{cluster.endpoint}"
         configuration.ca_cert_data = cluster.ca or None
@@ -80,13 +87,16 @@ def login(cluster: GkeCluster) -> Callable[[], Login]:
     return renew
 
 
-def _refresh(credentials: Any) -> None:
+def _refresh(credentials: Any, trust: str | bool) -> None:
     """A new access token; google-auth itself would wait two minutes for an answer."""
     from google.auth.exceptions import GoogleAuthError
     from google.auth.transport.requests import Request
+    from requests import Session
 
+    session = Session()
+    session.verify = trust
     try:
-        credentials.refresh(partial(Request(), timeout=TIMEOUT))
+        credentials.refresh(partial(Request(session), timeout=TIMEOUT))
     except GoogleAuthError as error:
         raise XlaunchError(
             "Google gave no access token", why=_one_line(error), next=LOGIN, reason="Credentials"

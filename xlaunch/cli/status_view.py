@@ -48,7 +48,8 @@ def headline(ledger: Ledger) -> str:
     workload = ledger.workload
     queue = f" in queue {workload.queue}" if workload.phase is Phase.QUEUED else ""
     hosts = "+".join(sorted({str(role.hosts) for role in workload.workers}))
-    size = f"{workload.slices} slices x {hosts} hosts" if workload.workers else "no slices"
+    slices = "1 slice" if workload.slices == 1 else f"{workload.slices} slices"
+    size = f"{slices} x {hosts} hosts" if workload.workers else "no slices"
     restarts = f"JobSet restarts {workload.restarts} of {workload.max_restarts}"
     return f"{workload.name}   {workload.phase}{queue}   {size}   {restarts}"
 

@@ -1,0 +1,156 @@
+"""logs, status and wait through what happens to a workload: nothing lost, nothing twice, and true exit codes."""
+
+import os
+import re
+import signal
+import threading
+
+import pytest
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+# Counts aloud without end, at 50 lines a second; each life of the process has a name of its own
+COUNTING = "n=0; while :; do n=$((n+1)); echo $BASHPID $n; sleep 0.02; done"
+ENDING = "for n in $(seq {count}); do echo line $n; sleep 0.01; done; exit {code}"
+
+
+def counting(cluster, name, *flags, slices=1):
+    cluster.create(name, *flags, slices=slices, command=("bash", "-c", COUNTING))
+    assert cluster.json("wait", name, "--for=running", "--timeout=60s")["result"] == "Running"
+
+
+class Following:
+    """`xlaunch logs` in the background."""
+
+    def __init__(self, cluster, *argv):
+        self.process = cluster.start("logs", *argv)
+        self.lines, self.said = [], []
+        self._threads = [
+            threading.Thread(target=self._take, args=pair)
+            for pair in ((self.process.stdout, self.lines), (self.process.stderr, self.said))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _take(self, stream, lines):
+        for line in stream:
+            lines.append(line.decode().rstrip("\n"))
+
+    def lives(self):
+        """The counts of each life, in the order in which they came."""
+        found = {}
+        for line in list(self.lines):
+            life, _, count = line.partition(" ")
+            found.setdefault(life, []).append(int(count))
+        return list(found.values())
+
+    def done(self):
+        code = self.process.wait(timeout=60)
+        for thread in self._threads:
+            thread.join()
+        return code
+
+    def says(self, words):
+        until(lambda: any(words in line for line in list(self.said)), f"{words!r} on stderr, not {self.said}")
+
+    def grows(self, life):
+        """Waits until that many lives have been read, the last of them for a while."""
+        until(lambda: len(self.lives()) >= life and len(self.lives()[life - 1]) > 20, f"life {life}")
+
+
+def test_every_line_once_across_a_restart_of_the_jobset(cluster):
+    counting(cluster, "follow")
+    following = Following(cluster, "follow")
+    following.grows(1)
+    cluster.kubectl("delete", "pod", cluster.pod("follow-pathways-head"), "--wait=false")
+    following.grows(2)
+    cluster.xlaunch("workload", "delete", "follow", "--yes")
+    assert following.done() == 10
+    assert [counts == list(range(1, len(counts) + 1)) for counts in following.lives()] == [True, True]
+    assert any("is replaced by follow-pathways-head-0-0-" in line for line in following.said)
+    assert following.said[-1] == "follow was deleted."
+
+
+def test_every_line_once_across_a_restart_of_the_container(cluster):
+    """A sidecar is killed and restarts in place: its log goes on with the next instance."""
+    counting(cluster, "inplace")
+    following = Following(cluster, "inplace", "--container=pathways-proxy")
+    following.says("Following pathways-proxy")
+    pod = cluster.pod("inplace-pathways-head")
+    kill(cluster, pod, "pathways-proxy")
+    following.says("pathways-proxy has restarted in pod")
+    proxy = until(lambda: restarted(cluster, "inplace", "pathways-proxy"), "the restart to show")
+    assert (proxy["restartCount"], proxy["lastExit"]["code"], proxy["lastExit"]["signal"]) == (1, 137, "SIGKILL")
+    logs = [cluster.kubectl("logs", pod, "-c", "pathways-proxy", *more) for more in (["--previous"], [])]
+    until(lambda: len(following.lines) >= sum(len(log.splitlines()) for log in logs), "all lines")
+    cluster.xlaunch("workload", "delete", "inplace", "--yes")
+    assert following.done() == 10
+    expected = "".join(logs).splitlines()
+    assert following.lines[: len(expected)] == expected
+    assert f"pathways-proxy has restarted in pod {pod} (restart 1, after exit 137 (SIGKILL))" in following.said
+
+
+def kill(cluster, pod, container):
+    """SIGKILL, as the kernel does to what takes too much memory; the node agent's event names the process."""
+    told = [event["message"] for event in cluster.get("events") if event["involvedObject"]["name"] == pod]
+    [number] = re.findall(rf"Started container {container} as process (\d+)", "\n".join(told))
+    os.kill(int(number), signal.SIGKILL)
+
+
+def restarted(cluster, name, container):
+    """The container's row once it has been restarted."""
+    found = cluster.json("status", name)["head"]["containers"]
+    return next((each for each in found if each["name"] == container and each["restartCount"]), None)
+
+
+@pytest.mark.parametrize(("code", "exit_code", "result"), [(0, 0, "Completed"), (3, 10, "Failed")])
+def test_the_end_has_one_exit_code_everywhere(cluster, code, exit_code, result):
+    script = ENDING.format(count=50, code=code)
+    cluster.create("ends", "--max-restarts=0", command=("bash", "-c", script))
+    logs = cluster.xlaunch("logs", "ends", code=exit_code)
+    assert logs.stdout.splitlines() == [f"line {n}" for n in range(1, 51)]
+    waited = cluster.json("wait", "ends", code=exit_code)
+    assert (waited["result"], waited["exitCode"]) == (result, code)
+    status = cluster.json("status", "ends", "--exit-code", code=exit_code)
+    assert status["phase"] == result
+    assert cluster.xlaunch("logs", "ends", "--no-follow").stdout == logs.stdout
+    assert cluster.xlaunch("logs", "ends", "--no-follow", "--tail=2").stdout == "line 49\nline 50\n"
+    assert cluster.xlaunch("logs", "ends", "--exit-zero", "--tail=1").stdout == "line 50\n"
+
+
+def test_a_lost_host_shows_at_once_with_its_wait(cluster):
+    counting(cluster, "loses", slices=2)
+    cluster.kubectl("delete", "pod", cluster.pod("loses-worker-1-2"), "--grace-period=0", "--force")
+    row = until(lambda: next((each for each in rows(cluster, "loses") if each["missing"]), None), "the loss to show")
+    assert (row["index"], row["ready"], row["missing"], row["lost"], row["budgetLeft"]) == (1, 3, 1, 1, 7)
+    assert 0 <= row["nextReplacementSeconds"] <= 10
+    whole = until(lambda: rows(cluster, "loses")[1]["ready"] == 4 and rows(cluster, "loses")[1], "the replacement")
+    assert (whole["missing"], whole["lost"], whole["nextReplacementSeconds"]) == (0, 1, 20.0)
+    assert rows(cluster, "loses")[0]["lost"] == 0
+
+
+def rows(cluster, name):
+    return cluster.json("status", name)["slices"]
+
+
+def test_a_line_is_waited_for(cluster):
+    counting(cluster, "speaks")
+    found = cluster.json("wait", "speaks", r"--log-pattern=^\d+ 30$", "--timeout=60s")
+    assert found["result"] == "Matched"
+    assert cluster.json("wait", "speaks", "--log-pattern=never", "--timeout=2s", code=124)["result"] == "Timeout"
+    assert cluster.json("wait", "speaks", "--for=done", "--timeout=1s", code=124)["result"] == "Timeout"
+    watching = cluster.start("wait", "speaks", "--for=done")
+    cluster.xlaunch("workload", "delete", "speaks", "--yes")
+    assert watching.wait(timeout=60) == 10
+    cluster.xlaunch("wait", "speaks", "--for=deleted")
+
+
+def test_sigterm_leaves_the_workload_and_says_how_to_go_on(cluster):
+    counting(cluster, "stays")
+    following = Following(cluster, "stays", "--tail=1")
+    following.grows(1)
+    following.process.terminate()
+    assert following.done() == 143
+    assert following.said[-1] == "stays keeps running. Go on with: xlaunch logs stays --cluster=local"
+    assert cluster.json("status", "stays")["phase"] == "Running"

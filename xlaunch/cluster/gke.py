@@ -44,7 +44,7 @@ def find(name: str, *, project: str, location: str, env: Mapping[str, str]) -> G
     """The cluster of that name. `location` may be a zone, a region, or "" for anywhere in the project.
 
     NotFoundError where there is none, or several (they are named); RefusedError where Google says no; NetworkError
-    within 10 seconds.
+    where it does not answer, after 10 seconds for each address that it has.
     """
     with gc_paused():
         from google.cloud import container_v1

@@ -75,6 +75,15 @@ def test_a_plain_init_container_has_a_log_too():
     assert [each.name for each in podlib.containers(made)] == ["main"]
 
 
+def test_the_essence_says_the_same():
+    small = podlib.essence({**HEAD, "metadata": {**HEAD["metadata"], "managedFields": ["much"]}})
+    assert podlib.containers(small) == podlib.containers(HEAD)
+    assert podlib.in_place_restarts(small) == podlib.in_place_restarts(HEAD)
+    assert small["metadata"] == HEAD["metadata"]
+    assert small["spec"]["nodeName"] == "node-1"
+    assert len(str(small)) < len(str(HEAD))
+
+
 def test_in_place_restarts_are_summed_as_the_job_controller_does():
     assert podlib.in_place_restarts(HEAD) == 2
 

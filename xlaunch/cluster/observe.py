@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,19 @@ def observe(connection: Connection, name: str) -> Observation:
     uid = jobset["metadata"].get("uid", "")
     return Observation(
         jobset,
-        _owned(connection.api, namespaced(connection.api, "batch/v1", "jobs"), name, uid),
-        _owned(connection.api, namespaced(connection.api, "v1", "pods"), name, uid),
+        _owned(connection.api, namespaced(connection.api, "batch/v1", "jobs"), name, uid, without_template),
+        _owned(connection.api, namespaced(connection.api, "v1", "pods"), name, uid, podlib.essence),
     )
 
 
-def _owned(api: Api, path: str, name: str, uid: str) -> tuple[Object, ...] | None:
+def without_template(job: Object) -> Object:
+    """A Job without its pod template, which the JobSet has too."""
+    return {**job, "spec": {key: value for key, value in job["spec"].items() if key != "template"}}
+
+
+def _owned(api: Api, path: str, name: str, uid: str, keep: Callable[[Object], Object]) -> tuple[Object, ...] | None:
     try:
-        items, _ = list_all(api, path, query={"labelSelector": selector(name)})
+        items, _ = list_all(api, path, query={"labelSelector": selector(name)}, keep=keep)
     except ApiError as error:
         if error.status == 403:
             return None

@@ -98,26 +98,36 @@ def watch(
         yield Change("TICK")
 
 
-def list_all(api: Api, path: str, *, query: Query = (), timeout: float = 30.0) -> tuple[tuple[Object, ...], str]:
+def list_all(
+    api: Api,
+    path: str,
+    *,
+    query: Query = (),
+    timeout: float = 30.0,
+    keep: Callable[[Object], Object] = lambda item: item,
+) -> tuple[tuple[Object, ...], str]:
     """All objects of a collection, fetched in pages, and the resourceVersion to watch from.
 
-    A continue token that expired between two pages (410) makes it begin anew, once.
+    A continue token that expired between two pages (410) makes it begin anew, once. `keep` gives the part of an
+    object that is worth its memory; thousands of whole pods take hundreds of MiB.
     """
     try:
-        return _pages(api, path, query, timeout)
+        return _pages(api, path, query, timeout, keep)
     except ApiError as error:
         if error.status != 410:
             raise
-        return _pages(api, path, query, timeout)
+        return _pages(api, path, query, timeout, keep)
 
 
-def _pages(api: Api, path: str, query: Query, timeout: float) -> tuple[tuple[Object, ...], str]:
+def _pages(
+    api: Api, path: str, query: Query, timeout: float, keep: Callable[[Object], Object]
+) -> tuple[tuple[Object, ...], str]:
     items: list[Object] = []
     token = ""
     while True:
         asked = [*_pairs(query), ("limit", str(PAGE)), *([("continue", token)] if token else [])]
         body = api.request("GET", path, query=asked, timeout=timeout).body
-        items += body.get("items") or ()
+        items += map(keep, body.get("items") or ())
         token = body["metadata"].get("continue", "")
         if not token:
             return tuple(items), body["metadata"]["resourceVersion"]

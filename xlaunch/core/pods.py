@@ -96,6 +96,17 @@ def in_place_restarts(pod: Object) -> int:
     return sum(each.get("restartCount", 0) for each in told)
 
 
+def essence(pod: Object) -> Object:
+    """The pod without what nothing here reads: managed fields, volumes, the containers' settings."""
+    spec = pod.get("spec") or {}
+    kept: dict[str, Any] = {"nodeName": spec.get("nodeName", "")}
+    for place in ("containers", "initContainers"):
+        settings = ("name", "restartPolicy")
+        kept[place] = [{key: each[key] for key in settings if key in each} for each in spec.get(place) or ()]
+    metadata = {key: value for key, value in pod["metadata"].items() if key not in ("managedFields", "ownerReferences")}
+    return {"metadata": metadata, "spec": kept, "status": pod.get("status") or {}}
+
+
 def uid(pod: Object) -> str:
     """The pod's UID."""
     return str(pod["metadata"].get("uid", ""))

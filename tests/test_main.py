@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import xlaunch as package
 from xlaunch.main import HELP_FILE, main
 
 
 def test_ready_help_is_what_typer_prints(xlaunch):
-    assert HELP_FILE.read_text(encoding="utf-8") == xlaunch("--help").stdout
+    assert Path(HELP_FILE).read_text(encoding="utf-8") == xlaunch("--help").stdout
 
 
 def test_help_and_version_import_nothing_heavy(capsys):

@@ -5,14 +5,15 @@ Importing typer costs several times the interpreter's own start (bench/), which 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from xlaunch import __version__
 
-HELP_FILE = Path(__file__).parent / "cli" / "help.txt"
+# Not pathlib, which costs as much as the rest of this answer
+HELP_FILE = os.path.join(os.path.dirname(__file__), "cli", "help.txt")  # noqa: PTH118, PTH120
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,9 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     if "_XLAUNCH_COMPLETE" not in os.environ:
         if args in ([], ["--help"], ["-h"]):
-            return _print(HELP_FILE.read_text(encoding="utf-8"))
+            with open(HELP_FILE, encoding="utf-8") as file:  # noqa: PTH123
+                return _print(file.read())
         if args == ["--version"]:
             return _print(f"xlaunch {__version__}\n")
+    # Imports and big JSON make many objects that live on: looking for cycles among them costs more than it frees
+    gc.set_threshold(50_000)
     from xlaunch.cli.boundary import run
 
     return run(args)

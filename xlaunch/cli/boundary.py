@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -69,8 +68,6 @@ def _run(args: list[str], session: Session) -> int:
     except XlaunchError as error:
         return _failed(session, error)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever is left is a bug, told in one sentence
-        if session.debug:
-            traceback.print_exc(file=session.stderr)
         told = XlaunchError(
             f"{type(error).__name__}: {error}",
             why="This is a bug in xlaunch",
@@ -81,6 +78,8 @@ def _run(args: list[str], session: Session) -> int:
 
 def _failed(session: Session, error: XlaunchError) -> int:
     if session.debug:
+        import traceback
+
         traceback.print_exc(file=session.stderr)
     output.emit_error(session, error)
     return error.code

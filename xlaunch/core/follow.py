@@ -151,15 +151,30 @@ class Reader:
     """
 
     def __init__(self, cursor: Cursor, *, stamps: bool = False) -> None:
-        self.cursor = cursor
         self.gap = False
         self.foreign: list[bytes] = []  # text without a timestamp: the kubelet's own words
         self.first = b""  # the first timestamp served
+        self._before = cursor
+        # The cursor's fields one by one: a value made anew for each line would cost more than all the rest
+        self._last, self._seen, self._high = cursor.last, cursor.seen, cursor.high
+        self._part, self._part_key = cursor.part, cursor.part_key
         self._stamps = stamps
         self._skipping = bool(cursor.last)
         self._found = 0
         self._muted = False
         self._drop = 0
+
+    @property
+    def cursor(self) -> Cursor:
+        """How far the log has been passed on."""
+        return replace(
+            self._before,
+            last=self._last,
+            seen=self._seen,
+            high=self._high,
+            part=self._part,
+            part_key=self._part_key,
+        )
 
     def take(self, piece: Piece) -> bytes:
         """The part of a piece that was not passed on before; led by its time if `stamps`."""
@@ -174,34 +189,29 @@ class Reader:
         lead = piece.stamp + b" " if self._stamps and piece.begins and not self._drop else b""
         fresh = piece.text[self._drop :]
         self._drop = max(0, self._drop - len(piece.text))
-        if fresh or piece.ends:
-            self._advance(len(fresh), piece.ends)
+        if piece.ends:
+            self._seen = self._seen + 1 if self._part_key == self._last else 1
+            self._last, self._part = self._part_key, 0
+        else:
+            self._part += len(fresh)
         return lead + fresh
 
     def _begin(self, key: bytes) -> None:
-        cursor = self.cursor
-        resumes_part = bool(cursor.part) and key == cursor.part_key
+        resumes_part = bool(self._part) and key == self._part_key
         if self._skipping:
-            if key > cursor.high or (resumes_part and key != cursor.last):
+            if key > self._high or (resumes_part and key != self._last):
                 self.gap = True
                 self._skipping = False
             else:
-                self._found += key == cursor.last
-                self._skipping = self._found < cursor.seen
+                self._found += key == self._last
+                self._skipping = self._found < self._seen
                 self._muted = True
                 return
         self._muted = False
-        if cursor.part and resumes_part:
-            self._drop = cursor.part
-        elif cursor.part:
+        if resumes_part:
+            self._drop = self._part
+        elif self._part:
             self.gap = True
-            self.cursor = replace(cursor, part=0)
-        self.cursor = replace(self.cursor, part_key=key, high=max(cursor.high, key))
-
-    def _advance(self, count: int, ends: bool) -> None:
-        cursor = self.cursor
-        if ends:
-            seen = cursor.seen + 1 if cursor.part_key == cursor.last else 1
-            self.cursor = replace(cursor, last=cursor.part_key, seen=seen, part=0)
-        else:
-            self.cursor = replace(cursor, part=cursor.part + count)
+            self._part = 0
+        self._part_key = key
+        self._high = max(self._high, key)

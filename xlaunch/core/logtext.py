@@ -7,8 +7,8 @@ RFC3339NanoFixed). A line without one is the kubelet's own error text, which com
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 # A line longer than this is passed on in pieces: progress bars ("\r") may never end one
 LONGEST = 64 * 1024
@@ -17,8 +17,7 @@ _LONGEST_STAMP = 36
 _PART_OF_STAMP = re.compile(rb"[\dT:.+Z-]{1,36} ?")
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A line, or a part of one. `stamp` is empty for text that is no log line, and for the later parts of a line."""
 
     stamp: bytes

@@ -1,4 +1,4 @@
-"""What the controllers and the node agent know of a Kubernetes API: an async protocol, its events and its refusals.
+"""The Kubernetes API as the parts of the embedded cluster know it: an async protocol, its events and its refusals.
 
 The embedded API server implements it in the same process. Objects are plain dicts as on the wire, never shared: the
 caller may change what it gets.
@@ -6,7 +6,7 @@ caller may change what it gets.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -43,6 +43,17 @@ class StatusError(Exception):
             "code": self.code,
         }
         return {**status, "details": self.details} if self.details else status
+
+
+def bad_request(message: str) -> StatusError:
+    """400 for a request that cannot be understood or does not fit the object."""
+    return StatusError(400, "BadRequest", message)
+
+
+def not_implemented(what: str) -> StatusError:
+    """501 for what Kubernetes has and the embedded cluster has not."""
+    message = f"the embedded cluster does not have {what}; a real cluster has it"
+    return StatusError(501, "NotImplemented", message)
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,8 @@ class Kube(Protocol):
     ) -> Object:
         """The object after the patch; `metadata.resourceVersion` in the body is a precondition.
 
-        `subresource` is "" or "status".
+        `subresource` is "", "status", "finalize" (a namespace's spec) or, for pods, "binding" with the body of a
+        Binding: {"target": {"name": node}}.
         """
         ...
 
@@ -106,3 +118,22 @@ class Kube(Protocol):
     def watch(self, resource: str, namespace: str | None = None, *, since: str | None = None) -> AsyncIterator[Event]:
         """Events after `since`, or first ADDED for all that exists; ends only with an ERROR event or the cluster."""
         ...
+
+
+Hook = Callable[[Kube, Object, Object | None], Awaitable[Object]]
+"""An admission webhook: takes the new object and, on an update, the old one, which it must not change.
+
+Returns the object to store, or raises StatusError.
+"""
+Hooks = Mapping[str, Sequence[Hook]]
+"""By resource. The first of a sequence may change the object; validation follows, and the others only refuse."""
+
+
+async def find(kube: Kube, resource: str, name: str, namespace: str | None = None) -> Object | None:
+    """One object; None where there is none of that name."""
+    try:
+        return await kube.get(resource, name, namespace)
+    except StatusError as error:
+        if error.code == 404:
+            return None
+        raise

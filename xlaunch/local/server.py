@@ -27,7 +27,6 @@ from xlaunch.core.tpu import lookup
 from xlaunch.local import procs, state
 from xlaunch.local.apiserver.http import make_app
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.controllers.events import Recorder
 from xlaunch.local.controllers.run import run as run_controllers
 from xlaunch.local.controllers.webhooks import HOOKS
 from xlaunch.local.node import nodes
@@ -38,6 +37,7 @@ from xlaunch.local.node.logs import ContainerLog
 from xlaunch.local.node.logsource import PodLogs
 from xlaunch.local.node.pod import Machine
 from xlaunch.local.node.process import ContainerProcess, Invocation, watch_for_strangers
+from xlaunch.local.recorder import Recorder
 from xlaunch.local.rehearsal.images import SHIMS, stand_in
 from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock

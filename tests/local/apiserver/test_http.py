@@ -8,9 +8,10 @@ from aiohttp import ClientOSError, ClientPayloadError
 from aiohttp.test_utils import TestClient, TestServer
 
 from xlaunch.local.apiserver.discovery import VERSION
-from xlaunch.local.apiserver.http import LogOptions, make_app
+from xlaunch.local.apiserver.http import make_app
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.kube import APPLY, JSON_PATCH, STRATEGIC, StatusError
+from xlaunch.local.logs import LogOptions
 
 TestClient.__test__ = TestServer.__test__ = False
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}

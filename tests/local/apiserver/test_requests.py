@@ -2,10 +2,11 @@
 
 import pytest
 
-from xlaunch.local.apiserver.podlogs import LogOptions, container_of
+from xlaunch.local.apiserver.podlogs import container_of
 from xlaunch.local.apiserver.podlogs import options_of as log_options
 from xlaunch.local.apiserver.requests import accepted, delete_options, number, parse_body, parse_path, write_options
 from xlaunch.local.kube import APPLY, MERGE, StatusError
+from xlaunch.local.logs import LogOptions
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from fakes.cluster import on_virtual_time, reference_jobset
 
-from xlaunch.local.controllers.objects import moment
 from xlaunch.local.kube import StatusError
+from xlaunch.local.objects import moment
 
 NAME = "demo-elastic"
 UNREACHABLE = "node.kubernetes.io/unreachable"

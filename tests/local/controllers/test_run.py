@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from fakes.cluster import VirtualClock
 
-from xlaunch.local.controllers.run import keep_running, log_error
+from xlaunch.local.controllers.run import keep_running
 
 
 def test_a_loop_that_falls_over_is_reported_and_started_again():
@@ -29,8 +29,3 @@ def test_a_loop_that_falls_over_is_reported_and_started_again():
         assert reports == [("thing", "boom")] * 3
 
     asyncio.run(go())
-
-
-def test_the_report_of_a_server_is_one_line_of_its_log(caplog):
-    log_error("job x", ValueError("no"))
-    assert [record.getMessage() for record in caplog.records] == ["job x: ValueError: no"]

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.controllers.events import Recorder
 from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site
 from xlaunch.local.node.pod import Machine
 from xlaunch.local.node.process import StartError
+from xlaunch.local.recorder import Recorder
 
 START = datetime(2026, 11, 29, 12, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from xlaunch.core.tpu import lookup
-from xlaunch.local.apiserver.podlogs import LogOptions
 from xlaunch.local.kube import StatusError
+from xlaunch.local.logs import LogOptions
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
 from xlaunch.local.node.logsource import PodLogs, since

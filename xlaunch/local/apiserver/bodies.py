@@ -8,7 +8,7 @@ from typing import Any
 from xlaunch.local.apiserver.problems import refusal
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
 from xlaunch.local.apiserver.schema import decode
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.kube import Object, StatusError, bad_request
 
 _SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
            "generation", "resourceVersion", "managedFields")  # fmt: skip
@@ -33,7 +33,7 @@ class WriteOptions:
 def check_object(body: Any) -> None:
     """400 for what is no object at all."""
     if not isinstance(body, dict):
-        raise StatusError(400, "BadRequest", "the object provided is unrecognized (must be of type Object)")
+        raise bad_request("the object provided is unrecognized (must be of type Object)")
 
 
 def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool = True) -> Object:
@@ -49,11 +49,11 @@ def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool 
     if found.problems:
         texts = "; ".join(f"{each.field}: {each.message}" for each in found.problems)
         message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {texts}'
-        raise StatusError(400, "BadRequest", message)
+        raise bad_request(message)
     if found.unknown and options.unknown_fields == "Strict":
         listed = ", ".join(f'unknown field "{path}"' for path in found.unknown)
         message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict '
-        raise StatusError(400, "BadRequest", f"{message}decoding error: {listed}")
+        raise bad_request(f"{message}decoding error: {listed}")
     if options.unknown_fields == "Warn":
         options.warnings += [f'unknown field "{path}"' for path in found.unknown]
     metadata = {key: part for key, part in found.value.get("metadata", {}).items() if part not in ({}, [])}
@@ -72,10 +72,10 @@ def check_target(resource: Resource, body: Any, namespace: str, name: str = "") 
     version, kind = body.get("apiVersion", resource.api_version), body.get("kind", resource.kind)
     if (version, kind) != (resource.api_version, resource.kind):
         message = f"{kind} of {version} does not match the expected kind: {resource.kind} of {resource.api_version}"
-        raise StatusError(400, "BadRequest", f"the object provided is unrecognized: {message}")
+        raise bad_request(f"the object provided is unrecognized: {message}")
     inside, inner = metadata_of(body).get("namespace"), metadata_of(body).get("name")
     if inside and inside != namespace:
-        raise StatusError(400, "BadRequest", "the namespace of the provided object does not match the namespace sent "
+        raise bad_request("the namespace of the provided object does not match the namespace sent "
                           "on the request")  # fmt: skip
     if name and inner and inner != name:
         raise _other_name(inner, name)
@@ -83,7 +83,7 @@ def check_target(resource: Resource, body: Any, namespace: str, name: str = "") 
 
 def _other_name(inside: str, name: str) -> StatusError:
     message = f"the name of the object ({inside}) does not match the name on the URL ({name})"
-    return StatusError(400, "BadRequest", message)
+    return bad_request(message)
 
 
 def check_preconditions(resource: Resource, old: Object, new: Object) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xlaunch.local.apiserver.resources import DEFINITIONS, GROUP_VERSIONS, KNOWN, SERVED, Resource, not_implemented
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.apiserver.resources import DEFINITIONS, GROUP_VERSIONS, KNOWN, SERVED, Resource, no_such_path
+from xlaunch.local.kube import Object, not_implemented
 
 # The release whose behaviour is reproduced; the suffix says that it is not the real thing
 VERSION = {
@@ -59,7 +59,7 @@ def api_group(name: str) -> Object:
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(group_version)}
     if any(name == _split(each)[0] for each in KNOWN):
         raise not_implemented(f"the API group {name}")
-    raise StatusError(404, "NotFound", "the server could not find the requested resource")
+    raise no_such_path()
 
 
 def resource_list(group_version: str) -> Object:
@@ -67,7 +67,7 @@ def resource_list(group_version: str) -> Object:
     if group_version not in GROUP_VERSIONS:
         if group_version in KNOWN:
             raise not_implemented(f"the API version {group_version}")
-        raise StatusError(404, "NotFound", "the server could not find the requested resource")
+        raise no_such_path()
     entries = []
     for each in served(group_version):
         entry: Object = {"name": each.plural, "singularName": each.singular, "namespaced": each.namespaced,

@@ -12,13 +12,11 @@ from aiohttp import web
 from xlaunch.local.apiserver import answers, deletion, discovery, events, lists, podlogs, requests, watching
 from xlaunch.local.apiserver.answers import in_json
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.apiserver.podlogs import LogOptions, LogSource
-from xlaunch.local.apiserver.requests import Target, no_such_path
-from xlaunch.local.apiserver.resources import NEW_EVENTS, not_implemented
+from xlaunch.local.apiserver.requests import Target
+from xlaunch.local.apiserver.resources import NEW_EVENTS, no_such_path
 from xlaunch.local.apiserver.tables import partial, table
-from xlaunch.local.kube import APPLY, Object, StatusError
-
-__all__ = ["LogOptions", "LogSource", "make_app"]
+from xlaunch.local.kube import APPLY, Object, StatusError, not_implemented
+from xlaunch.local.logs import LogSource
 
 logger = logging.getLogger(__name__)
 _BODY_LIMIT = 3 * 1024 * 1024  # bytes, as kube-apiserver's

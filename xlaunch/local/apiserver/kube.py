@@ -12,8 +12,8 @@ from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.pods_on_nodes import bound, evicted
 from xlaunch.local.apiserver.resources import BY_NAME, Resource
 from xlaunch.local.apiserver.store import Key, Store
-from xlaunch.local.apiserver.writes import Hooks, WallClock, Writer
-from xlaunch.local.kube import MERGE, Event, Object, StatusError
+from xlaunch.local.apiserver.writes import WallClock, Writer
+from xlaunch.local.kube import MERGE, Event, Hooks, Object, StatusError
 
 _Data = TypeVar("_Data")
 
@@ -28,17 +28,10 @@ def clone(value: _Data) -> _Data:
     return cast(_Data, copied)
 
 
-def named(resource: str) -> Resource:
-    """The resource of a plural name; a wrong one is the caller's mistake."""
-    return BY_NAME[resource]
-
-
 class EmbeddedKube:
     """One cluster in memory.
 
-    `hooks` are the admission webhooks by resource. Of each sequence the first may change the new object and runs before
-    validation; the others only refuse it. The old object is the stored one: hooks must not change it.
-    `history` is the number of changes per resource that a watch may lag behind.
+    `hooks` are the admission webhooks. `history` is the number of changes per resource that a watch may lag behind.
     """
 
     def __init__(self, clock: WallClock, hooks: Hooks | None = None, *, history: int = 10_000) -> None:
@@ -49,19 +42,19 @@ class EmbeddedKube:
 
     async def get(self, resource: str, name: str, namespace: str | None = None) -> Object:
         """One object; 404 NotFound."""
-        return clone(self.writer.existing(named(resource), (namespace or "", name)))
+        return clone(self.writer.existing(BY_NAME[resource], (namespace or "", name)))
 
     async def list(
         self, resource: str, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> tuple[list[Object], str]:
         """The objects that the selectors leave, and the resourceVersion to watch from."""
-        kind = named(resource)
+        kind = BY_NAME[resource]
         found = reads.page(self.store, kind, reads.predicate(kind, namespace or "", labels, fields))
         return clone(found.items), str(found.revision)
 
     async def create(self, resource: str, body: Object, namespace: str | None = None) -> Object:
         """The object as stored, with defaults; 409 AlreadyExists, 422 Invalid."""
-        return clone(await self.create_as(named(resource), clone(body), namespace or "", WriteOptions()))
+        return clone(await self.create_as(BY_NAME[resource], clone(body), namespace or "", WriteOptions()))
 
     async def create_as(self, resource: Resource, body: Any, namespace: str, options: WriteOptions) -> Object:
         """`create` with the options of a request; the answer is the stored object itself."""
@@ -80,28 +73,24 @@ class EmbeddedKube:
         kind: str = MERGE,
         subresource: str = "",
     ) -> Object:
-        """The object after the patch.
-
-        `subresource` is "", "status", "finalize" (a namespace's spec) or, for pods, "binding" with the body of a
-        Binding: {"target": {"name": node}}.
-        """
+        """The object after the patch, of one of the four kinds."""
         key = (namespace or "", name)
         if subresource == "binding":
             return clone(await self.bind(key, body, WriteOptions()))
-        patched, _ = await self.writer.patch(named(resource), key, clone(body), kind, WriteOptions(), subresource)
+        patched, _ = await self.writer.patch(BY_NAME[resource], key, clone(body), kind, WriteOptions(), subresource)
         return clone(patched)
 
     async def bind(self, key: Key, body: Any, options: WriteOptions) -> Object:
         """Assigns a pod to a node; 409 Conflict where it has one or is being deleted."""
         now = self.writer.now()
-        return await self.writer.change(named("pods"), key, lambda pod: bound(pod, body, now), options, "binding")
+        return await self.writer.change(BY_NAME["pods"], key, lambda pod: bound(pod, body, now), options, "binding")
 
     async def evict(self, key: Key, options: DeleteOptions) -> None:
         """The Eviction API: marks a pod as disrupted, then deletes it. There are no PodDisruptionBudgets here."""
         if not options.dry_run:
             now = self.writer.now()
-            await self.writer.change(named("pods"), key, lambda pod: evicted(pod, now), WriteOptions(), "status")
-        self.delete_as(named("pods"), key, options)
+            await self.writer.change(BY_NAME["pods"], key, lambda pod: evicted(pod, now), WriteOptions(), "status")
+        self.delete_as(BY_NAME["pods"], key, options)
 
     async def delete(
         self,
@@ -115,7 +104,7 @@ class EmbeddedKube:
     ) -> Object:
         """Deletes, or marks as being deleted; `uid` is a precondition (409 Conflict)."""
         options = DeleteOptions(grace, propagation, uid)
-        kind = named(resource)
+        kind = BY_NAME[resource]
         return clone(deletion.answer(kind, self.delete_as(kind, (namespace or "", name), options)))
 
     def delete_as(self, resource: Resource, key: Key, options: DeleteOptions) -> deletion.Deletion:
@@ -135,7 +124,7 @@ class EmbeddedKube:
         self, resource: str, namespace: str | None = None, *, since: str | None = None
     ) -> AsyncIterator[Event]:
         """Events after `since`, or first ADDED for all that exists; ends only with an ERROR event or the cluster."""
-        kind = named(resource)
+        kind = BY_NAME[resource]
         matches = reads.predicate(kind, namespace or "")
         if since is None:
             found = reads.page(self.store, kind, matches)

@@ -10,11 +10,11 @@ from xlaunch.local.apiserver import events, reads
 from xlaunch.local.apiserver.reads import Page
 from xlaunch.local.apiserver.requests import Form, Target, number
 from xlaunch.local.apiserver.resources import BY_NAME, NEW_EVENTS, Resource
-from xlaunch.local.apiserver.selectors import Predicate, bad_request
+from xlaunch.local.apiserver.selectors import Predicate
 from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.tables import partial, table
 from xlaunch.local.apiserver.watching import Render
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.kube import Object, StatusError, bad_request
 
 PATIENCE = 3.0  # seconds that a list waits for a revision of the future, as kube-apiserver
 

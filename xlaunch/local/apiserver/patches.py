@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xlaunch.local.apiserver.schema import FREE, Node, child, item, resolve
-from xlaunch.local.kube import StatusError
+from xlaunch.local.kube import StatusError, bad_request
 
 
 def merge(document: Any, patch: Any) -> Any:
@@ -24,7 +24,7 @@ def merge(document: Any, patch: Any) -> Any:
 def json_patch(document: Any, operations: Any) -> Any:
     """RFC 6902: all operations or none; 422 for one that fails, 400 for a malformed one."""
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
-        raise StatusError(400, "BadRequest", "error decoding patch: a JSON patch is a list of operations")
+        raise bad_request("error decoding patch: a JSON patch is a list of operations")
     for operation in operations:
         try:
             document = _operate(document, operation)
@@ -153,7 +153,7 @@ def _strategic_value(old: Any, value: Any, node: Node, order: list[Any] | None) 
 def _objects(items: Any) -> list[dict[str, Any]]:
     """Items of a keyed list, or of its order; 400 for what has no keys."""
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        raise StatusError(400, "BadRequest", f"error decoding patch: {items!r} is no list of objects")
+        raise bad_request(f"error decoding patch: {items!r} is no list of objects")
     return items
 
 
@@ -163,7 +163,7 @@ def _merged_by_key(old: list[Any], patch: list[Any], key: str, node: Node) -> li
     merged = list(old)
     for each in patch:
         if key not in each:
-            raise StatusError(400, "BadRequest", f"map: {each} does not contain declared merge key: {key}")
+            raise bad_request(f"map: {each} does not contain declared merge key: {key}")
         place = next((index for index, found in enumerate(merged) if found.get(key) == each[key]), None)
         if each.get("$patch") == "delete":
             merged = [found for found in merged if found.get(key) != each[key]]
@@ -185,7 +185,7 @@ def _ordered(items: list[Any], order: list[Any] | None, identity: Any) -> list[A
 def _list_directive(merged: dict[str, Any], directive: str, value: Any) -> None:
     action, _, key = directive.partition("/")
     if action in ("$deleteFromPrimitiveList", "$setElementOrder", "$retainKeys") and not isinstance(value, list):
-        raise StatusError(400, "BadRequest", f"error decoding patch: {directive} must be a list")
+        raise bad_request(f"error decoding patch: {directive} must be a list")
     if action == "$deleteFromPrimitiveList" and isinstance(merged.get(key), list):
         merged[key] = [each for each in merged[key] if each not in value]
     elif action == "$setElementOrder" and isinstance(merged.get(key), list):

@@ -1,41 +1,13 @@
-"""pods/log: which container's log a request means, and the protocol by which the node agent hands it over."""
+"""pods/log: what a request asks for, and which container's log it means."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Protocol
 
 from xlaunch.local.apiserver.requests import flag, number
-from xlaunch.local.apiserver.resources import not_implemented
-from xlaunch.local.apiserver.selectors import bad_request
-from xlaunch.local.kube import Object, StatusError
-
-
-@dataclass(frozen=True)
-class LogOptions:
-    """PodLogOptions of core v1: `since_time` is aware; None means without that limit."""
-
-    follow: bool = False
-    previous: bool = False
-    tail_lines: int | None = None
-    since_time: datetime | None = None
-    since_seconds: int | None = None
-    limit_bytes: int | None = None
-    timestamps: bool = False
-
-
-class LogSource(Protocol):
-    """Where logs come from: the node agent."""
-
-    def open(self, namespace: str, pod: str, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """The log's bytes.
-
-        The first chunk, which may be empty, comes as soon as the log is open, so that the answer can begin; until then
-        a StatusError may be raised (400 "container … is waiting to start: …").
-        """
-        ...
+from xlaunch.local.kube import Object, StatusError, bad_request, not_implemented
+from xlaunch.local.logs import LogOptions
 
 
 def options_of(query: Mapping[str, str]) -> LogOptions:

@@ -14,8 +14,7 @@ from typing import Any
 
 from xlaunch.local.apiserver.resources import BY_KIND
 from xlaunch.local.apiserver.schema import FREE, Node, child, definition, resolve
-from xlaunch.local.apiserver.selectors import bad_request
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.kube import Object, StatusError, bad_request
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"

@@ -11,7 +11,7 @@ from xlaunch.local.apiserver import selectors
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.selectors import Predicate
 from xlaunch.local.apiserver.store import Change, Key, Store
-from xlaunch.local.kube import Event, Object, StatusError
+from xlaunch.local.kube import Event, Object, bad_request
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _parse(token: str) -> tuple[int, Key]:
         revision, namespace, name = json.loads(urlsafe_b64decode(token))
         return int(revision), (str(namespace), str(name))
     except ValueError as error:
-        raise StatusError(400, "BadRequest", "continue key is not valid: it was not issued by this server") from error
+        raise bad_request("continue key is not valid: it was not issued by this server") from error
 
 
 def events(changes: Iterable[Change], matches: Predicate) -> Iterator[Event]:

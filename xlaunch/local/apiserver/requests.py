@@ -11,9 +11,8 @@ from xlaunch.local.apiserver import protobuf
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.problems import invalid
-from xlaunch.local.apiserver.resources import Resource, find, not_implemented
-from xlaunch.local.apiserver.selectors import bad_request
-from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError
+from xlaunch.local.apiserver.resources import Resource, find, no_such_path
+from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError, bad_request, not_implemented
 
 Form = Literal["json", "table", "partial"]
 # Subresources that Kubernetes has and the embedded cluster has not
@@ -33,11 +32,6 @@ class Target:
     namespace: str = ""
     name: str = ""
     subresource: str = ""
-
-
-def no_such_path() -> StatusError:
-    """404 for a path that nobody knows."""
-    return StatusError(404, "NotFound", "the server could not find the requested resource")
 
 
 def parse_path(parts: list[str]) -> Target:
@@ -150,7 +144,7 @@ def delete_options(query: Mapping[str, str], body: Any) -> DeleteOptions:
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
     if grace is not None and not isinstance(grace, int):
-        raise StatusError(400, "BadRequest", invalid("gracePeriodSeconds", grace, "must be an integer").message)
+        raise bad_request(invalid("gracePeriodSeconds", grace, "must be an integer").message)
     return DeleteOptions(
         grace=number(query, "gracePeriodSeconds") if grace is None else grace,
         propagation=policy,

@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-from xlaunch.local.kube import StatusError
+from xlaunch.local.kube import StatusError, not_implemented
 
 JOBSET = "jobset.x-k8s.io"
 ALL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -129,10 +129,9 @@ DEFINITIONS: dict[str, Any] = _DOCUMENT["definitions"]
 KNOWN: dict[str, list[str]] = _DOCUMENT["known"]
 
 
-def not_implemented(what: str) -> StatusError:
-    """501 for what Kubernetes has and the embedded cluster has not."""
-    message = f"the embedded cluster does not have {what}; a real cluster has it"
-    return StatusError(501, "NotImplemented", message)
+def no_such_path() -> StatusError:
+    """404 for a path that nobody knows."""
+    return StatusError(404, "NotFound", "the server could not find the requested resource")
 
 
 def find(api_version: str, plural: str) -> Resource:
@@ -141,4 +140,4 @@ def find(api_version: str, plural: str) -> Resource:
         return found
     if plural in KNOWN.get(api_version, ()):
         raise not_implemented(f"{plural}.{api_version}" if "/" in api_version else plural)
-    raise StatusError(404, "NotFound", "the server could not find the requested resource")
+    raise no_such_path()

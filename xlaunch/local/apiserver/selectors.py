@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from xlaunch.local.apiserver.resources import Resource
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.kube import Object, bad_request
 
 Predicate = Callable[[Object], bool]
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
@@ -17,11 +17,6 @@ _TERM = re.compile(
     r"|(?P<key>[^\s=!,()]+)\s*(?:(?P<set>in|notin)\s*\((?P<values>[^()]*)\)|(?P<op>==|=|!=)\s*(?P<value>[^\s=!,()]*))?)"
     r"\s*(?:,|$)"
 )
-
-
-def bad_request(message: str) -> StatusError:
-    """400 BadRequest."""
-    return StatusError(400, "BadRequest", message)
 
 
 def labels(selector: str) -> Predicate:

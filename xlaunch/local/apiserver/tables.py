@@ -11,7 +11,7 @@ from xlaunch.local.apiserver.ages import human_duration, since
 from xlaunch.local.apiserver.podtable import has_condition, pod_row
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.selectors import field
-from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.kube import Object, bad_request
 
 Row = Callable[[Object, datetime], list[Any]]
 
@@ -233,9 +233,7 @@ def table(
 ) -> Object:
     """A Table of some objects; `include` is the request's includeObject: Metadata, Object or None; 400 otherwise."""
     if include not in ("Metadata", "Object", "None"):
-        raise StatusError(
-            400, "BadRequest", f'includeObject: Invalid value: "{include}": must be one of Metadata, Object, None'
-        )
+        raise bad_request(f'includeObject: Invalid value: "{include}": must be one of Metadata, Object, None')
     layout = LAYOUTS.get(resource.plural, _DEFAULT)
     rows = []
     for each in objects:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from xlaunch.local.apiserver import pods
 from xlaunch.local.apiserver.names import check_labels, check_name, dns_label
 from xlaunch.local.apiserver.problems import Problem, forbidden, invalid, required, unsupported
-from xlaunch.local.apiserver.resources import Resource, not_implemented
+from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import check as check_schema
 from xlaunch.local.apiserver.schema import definition, immutable_changes
-from xlaunch.local.kube import Object
+from xlaunch.local.kube import Object, not_implemented
 
 _IMMUTABLE = "field is immutable"
 

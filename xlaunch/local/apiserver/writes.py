@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from random import Random
@@ -16,10 +16,8 @@ from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import definition
 from xlaunch.local.apiserver.store import Key, Store
 from xlaunch.local.apiserver.validation import check_create, check_update
-from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Kube, Object, StatusError
+from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Hook, Hooks, Kube, Object, StatusError, bad_request
 
-Hook = Callable[[Kube, Object, Object | None], Awaitable[Object]]
-Hooks = Mapping[str, Sequence[Hook]]
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
 _SYSTEM = (
@@ -57,7 +55,7 @@ def is_finished(old: Object) -> bool:
 
 
 class Writer:
-    """Writes to a store. `hooks` are the admission webhooks by resource: the first changes, the others only refuse."""
+    """Writes to a store."""
 
     def __init__(self, store: Store, clock: WallClock, hooks: Hooks, kube: Kube, random: Random) -> None:
         self._store = store
@@ -159,7 +157,7 @@ class Writer:
         bodies.check_target(resource, body, *key)
         applied = bodies.decoded(resource, body, options, fill=False)
         if "managedFields" in applied.get("metadata", {}):
-            raise StatusError(400, "BadRequest", "metadata.managedFields must be nil")
+            raise bad_request("metadata.managedFields must be nil")
         if not self._store.get(resource.plural, key):
             empty: Object = {"metadata": {}}
             new = managed.apply(empty, applied, node, options.manager, force=True, time=self.now())

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import finalizers_of, is_deleting, key_of, uid_of
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.writes import change, delete, remove_finalizer
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, find
+from xlaunch.local.objects import finalizers_of, is_deleting, key_of, uid_of
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
@@ -162,10 +163,5 @@ class GarbageCollector:
     async def _live(self, resource: str, cached: Object) -> Object | None:
         """The object as it is now; None where it has gone or another has its name."""
         namespace, name = key_of(cached)
-        try:
-            latest = await self._kube.get(resource, name, namespace or None)
-        except StatusError as error:
-            if error.code == 404:
-                return None
-            raise
-        return latest if uid_of(latest) == uid_of(cached) else None
+        latest = await find(self._kube, resource, name, namespace or None)
+        return latest if latest and uid_of(latest) == uid_of(cached) else None

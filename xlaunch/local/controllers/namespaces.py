@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import is_deleting
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.writes import delete
+from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import is_deleting
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 CONTENT = ("jobsets", "jobs", "pods", "services", "configmaps", "secrets", "serviceaccounts", "leases", "events")

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 K = TypeVar("K")
-Report = Callable[[str, Exception], None]
-"""Told what was being done and what went wrong; the work is tried again by itself."""
 
 
 class Again(Exception):  # noqa: N818 - no error: told already where a user looks, or expected to pass by itself

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 
 from xlaunch.local.controllers.garbage import RESOURCES, GarbageCollector
-from xlaunch.local.controllers.informer import Informer
 from xlaunch.local.controllers.job.loop import JobController
 from xlaunch.local.controllers.jobset.loop import JobSetController
 from xlaunch.local.controllers.namespaces import NamespaceController
 from xlaunch.local.controllers.nodes.eviction import TaintEviction
 from xlaunch.local.controllers.nodes.forgotten import ForgottenPods
 from xlaunch.local.controllers.nodes.lifecycle import NodeLifecycle
-from xlaunch.local.controllers.queue import Report
 from xlaunch.local.controllers.scheduler.loop import Scheduler
 from xlaunch.local.controllers.ttl import TtlController
+from xlaunch.local.informer import Informer
 from xlaunch.local.kube import Kube
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 RESTART_PAUSE = 1.0
-log = logging.getLogger(__name__)
 
 
-def log_error(doing: str, error: Exception) -> None:
-    """The report for a server: a line in its log."""
-    log.warning("%s: %s: %s", doing, type(error).__name__, error)
-
-
-async def run(kube: Kube, clock: ScaledClock, report: Report = log_error) -> None:
+async def run(kube: Kube, clock: ScaledClock, report: Report) -> None:
     """Runs all controllers until cancelled. Nothing that goes wrong with one object or one loop ends the others."""
     informers = {resource: Informer(kube, resource, clock) for resource in (*RESOURCES, "namespaces")}
     jobsets, jobs, pods = informers["jobsets"], informers["jobs"], informers["pods"]

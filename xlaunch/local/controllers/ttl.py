@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import Key, condition, is_deleting, is_true, key_of, moment, status_of
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.writes import delete
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, find
+from xlaunch.local.objects import Key, condition, is_deleting, is_true, key_of, moment, status_of
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 
@@ -45,14 +46,9 @@ class TtlController:
     async def sync(self, key: Key) -> None:
         """Deletes the Job, or comes back when it is time."""
         namespace, name = key
-        try:
-            job = await self._kube.get("jobs", name, namespace)
-        except StatusError as error:
-            if error.code == 404:
-                return
-            raise
-        left = until_expiry(job, self._clock.now(), self._clock.scale)
-        if left is None:
+        job = await find(self._kube, "jobs", name, namespace)
+        left = until_expiry(job, self._clock.now(), self._clock.scale) if job else None
+        if job is None or left is None:
             return
         if left > 0:
             self._queue.add_after(key, left)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xlaunch.local.apiserver.resources import not_implemented
-from xlaunch.local.kube import Kube, Object
+from xlaunch.local.kube import Kube, Object, not_implemented
 
 JOB_FIELDS = ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy")
 POD_FIELDS = ("resourceClaims", "topologySpreadConstraints")

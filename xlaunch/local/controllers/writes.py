@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import (
     finalizers_of,
     is_terminal,
     key_of,
@@ -14,7 +15,6 @@ from xlaunch.local.controllers.objects import (
     uid_of,
     with_condition,
 )
-from xlaunch.local.kube import Kube, Object, StatusError
 
 ATTEMPTS = 5
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import node_of, uid_of
+from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import STRATEGIC, Object, StatusError
 from xlaunch.local.node import nodes
 from xlaunch.local.node.nodes import LEASE_NAMESPACE, RENEW_SECONDS, NodeSpec
 from xlaunch.local.node.pod import Machine, PodRunner, address_of
+from xlaunch.local.objects import node_of, uid_of
 
 
 class Agent:

@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from xlaunch.local.controllers.events import Note
 from xlaunch.local.node.backoff import CrashLoop
 from xlaunch.local.node.env import ConfigError
 from xlaunch.local.node.launch import CreateError
 from xlaunch.local.node.logs import ContainerLog
 from xlaunch.local.node.process import Invocation, StartError
 from xlaunch.local.node.records import ContainerRecord
+from xlaunch.local.recorder import Note
 from xlaunch.local.time import ScaledClock
 
 # How often the kubelet tries again to create a container that it could not configure; seconds of cluster time

@@ -6,16 +6,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from xlaunch.local.kube import StatusError
+from xlaunch.local.kube import bad_request
+from xlaunch.local.logs import LogOptions
 from xlaunch.local.node import cri
 from xlaunch.local.node.agent import Agent
 from xlaunch.local.node.container import Container
 from xlaunch.local.node.logreader import Filter, Source, read
-
-if TYPE_CHECKING:
-    from xlaunch.local.apiserver.podlogs import LogOptions
 
 
 @dataclass
@@ -31,7 +28,7 @@ class ClosedLog:
 
 
 class PodLogs:
-    """The agent as a source of logs for the API server (apiserver.podlogs.LogSource)."""
+    """The agent as a source of logs for the API server (local.logs.LogSource)."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
@@ -82,8 +79,3 @@ def _stamp(moment: datetime) -> bytes:
     """To the microsecond, which is all that a datetime holds."""
     whole = int(moment.timestamp())
     return cri.stamp(whole * 10**9 + moment.microsecond * 1000)
-
-
-def bad_request(message: str) -> StatusError:
-    """The kubelet's refusals are all 400 BadRequest."""
-    return StatusError(400, "BadRequest", message)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from xlaunch.core.tpu import TpuType
-from xlaunch.local.controllers.objects import micro_stamp, stamp
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import micro_stamp, stamp
 
 LOST = "xlaunch.dev/lost"
 LEASE_NAMESPACE = "kube-node-lease"

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.objects import is_deleting, is_terminal
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.kube import Kube, Object, StatusError, find
 from xlaunch.local.node.container import Container, Spawn
 from xlaunch.local.node.env import Addresses, ConfigError
 from xlaunch.local.node.hosts import Hosts
@@ -21,6 +19,8 @@ from xlaunch.local.node.process import Invocation
 from xlaunch.local.node.records import records
 from xlaunch.local.node.status import Ending, close_records, pod_status
 from xlaunch.local.node.volumes import make_volumes, not_emulated
+from xlaunch.local.objects import is_deleting, is_terminal
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 DEFAULT_GRACE = 30
@@ -36,7 +36,7 @@ class Machine:
     hosts: Hosts
     recorder: Recorder
     spawn: Spawn
-    report: Callable[[str, BaseException], None]
+    report: Report
 
 
 class PodRunner:
@@ -206,10 +206,8 @@ class PodRunner:
 
     async def _read(self, resource: str, name: str) -> Object | None:
         try:
-            return await self._machine.kube.get(resource, name, self._meta["namespace"])
+            return await find(self._machine.kube, resource, name, self._meta["namespace"])
         except StatusError as error:
-            if error.code == 404:
-                return None
             raise ConfigError(error.message) from error
 
     def _status(self) -> Object:

@@ -15,8 +15,8 @@ from xlaunch.local.controllers.job.conditions import job_condition
 from xlaunch.local.controllers.job.failure import is_failed, judge
 from xlaunch.local.controllers.job.indexes import format_indexes, index_of, parse_indexes
 from xlaunch.local.controllers.job.plan import Plan, Situation, completed_indexes
-from xlaunch.local.controllers.objects import is_deleting, is_true, phase_of, status_of, uid_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import is_deleting, is_true, phase_of, status_of, uid_of
 
 
 @dataclass(frozen=True)

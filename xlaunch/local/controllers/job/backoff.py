@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from xlaunch.core.budget import replacement_delay
-from xlaunch.local.controllers.objects import condition, moment, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import condition, moment, status_of
 
 # A stamp has whole seconds, and the news of it takes a moment
 STAMP_SLACK = timedelta(seconds=1.5)

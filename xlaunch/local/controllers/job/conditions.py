@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from xlaunch.local.controllers.events import Note
-from xlaunch.local.controllers.objects import condition, stamp
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import condition, stamp
+from xlaunch.local.recorder import Note
 
 
 def job_condition(kind: str, reason: str, message: str, now: datetime, *, status: str = "True") -> Object:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.local.controllers.objects import is_deleting, phase_of, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import is_deleting, phase_of, status_of
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,15 @@ import asyncio
 import copy
 from datetime import datetime
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.informer import Change, Informer
 from xlaunch.local.controllers.job.account import account, conclude, settle
 from xlaunch.local.controllers.job.backoff import Record
 from xlaunch.local.controllers.job.plan import Plan, Situation, plan
 from xlaunch.local.controllers.job.pods import API_VERSION, KIND, pod_for
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.controllers.queue import Again, WorkQueue, work
+from xlaunch.local.controllers.writes import delete, remove_finalizer, write_status
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, StatusError, find
+from xlaunch.local.objects import (
     TRACKING_FINALIZER,
     Key,
     controller_of,
@@ -25,9 +27,7 @@ from xlaunch.local.controllers.objects import (
     status_of,
     uid_of,
 )
-from xlaunch.local.controllers.queue import Again, Report, WorkQueue, work
-from xlaunch.local.controllers.writes import delete, remove_finalizer, write_status
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
@@ -91,36 +91,23 @@ class JobController:
     async def release_orphan(self, key: Key) -> None:
         """Takes the tracking finalizer off a pod that no Job will count any more."""
         namespace, name = key
-        try:
-            pod = await self._kube.get("pods", name, namespace)
-        except StatusError as error:
-            if error.code == 404:
-                return
-            raise
+        pod = await find(self._kube, "pods", name, namespace)
+        if pod is None:
+            return
         owner = controller_of(pod)
         if owner is not None and await self._is_counting(namespace, owner["name"], owner["uid"]):
             return
         await remove_finalizer(self._kube, "pods", pod, TRACKING_FINALIZER)
 
     async def _is_counting(self, namespace: str, name: str, uid: str) -> bool:
-        try:
-            job = await self._kube.get("jobs", name, namespace)
-        except StatusError as error:
-            if error.code == 404:
-                return False
-            raise
-        return uid_of(job) == uid and not is_finished(job)
+        job = await find(self._kube, "jobs", name, namespace)
+        return job is not None and uid_of(job) == uid and not is_finished(job)
 
     async def sync(self, key: Key) -> None:
         """One sync of one Job."""
         namespace, name = key
-        try:
-            job = await self._kube.get("jobs", name, namespace)
-        except StatusError as error:
-            if error.code == 404:
-                return
-            raise
-        if is_finished(job) or job["spec"].get("managedBy", MANAGER) != MANAGER:
+        job = await find(self._kube, "jobs", name, namespace)
+        if job is None or is_finished(job) or job["spec"].get("managedBy", MANAGER) != MANAGER:
             return
         situation = await self._situation(job)
         decided = plan(situation)

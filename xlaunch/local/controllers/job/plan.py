@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from xlaunch.local.controllers.events import Note
 from xlaunch.local.controllers.job import backoff
 from xlaunch.local.controllers.job.conditions import job_condition, resume, suspend
 from xlaunch.local.controllers.job.failure import is_failed, judge, only_replaces_failed, past_restart_limit
 from xlaunch.local.controllers.job.indexes import index_of, parse_indexes
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.kube import Object
+from xlaunch.local.objects import (
     TRACKING_FINALIZER,
     condition,
     finalizers_of,
@@ -29,7 +29,7 @@ from xlaunch.local.controllers.objects import (
     status_of,
     uid_of,
 )
-from xlaunch.local.kube import Object
+from xlaunch.local.recorder import Note
 
 DEFAULT_BACKOFF_LIMIT = 6
 LIMIT_MESSAGE = "Job has reached the specified backoff limit"

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from xlaunch.local.controllers.objects import COMPLETION_INDEX, TRACKING_FINALIZER, controller_reference
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import COMPLETION_INDEX, TRACKING_FINALIZER, controller_reference
 
 API_VERSION, KIND = "batch/v1", "Job"
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"

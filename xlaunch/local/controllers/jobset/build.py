@@ -35,8 +35,8 @@ from xlaunch.local.controllers.jobset.names import (
     replicated_jobs,
     subdomain,
 )
-from xlaunch.local.controllers.objects import annotations_of, controller_reference, status_of, uid_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import annotations_of, controller_reference, status_of, uid_of
 
 
 def child_job(jobset: Object, replicated: Object, index: int) -> Object:

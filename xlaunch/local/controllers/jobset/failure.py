@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlaunch.local.controllers.events import Note
 from xlaunch.local.controllers.jobset.names import REPLICATED_JOB
 from xlaunch.local.controllers.jobset.status import Draft
-from xlaunch.local.controllers.objects import condition, labels_of, moment, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import condition, labels_of, moment, status_of
+from xlaunch.local.recorder import Note
 
 DEFAULT_ACTION = "RestartJobSet"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.informer import Change, Informer
 from xlaunch.local.controllers.jobset.build import headless_service
 from xlaunch.local.controllers.jobset.names import API_VERSION, JOBSET_UID, KIND, subdomain
 from xlaunch.local.controllers.jobset.plan import Plan, plan
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.controllers.queue import Again, WorkQueue, work
+from xlaunch.local.controllers.writes import delete, write_status
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, StatusError, find
+from xlaunch.local.objects import (
     Key,
     controller_of,
     is_controlled_by,
@@ -16,9 +18,7 @@ from xlaunch.local.controllers.objects import (
     status_of,
     uid_of,
 )
-from xlaunch.local.controllers.queue import Again, Report, WorkQueue, work
-from xlaunch.local.controllers.writes import delete, write_status
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 MANAGER = "jobset.sigs.k8s.io/jobset-controller"
@@ -58,13 +58,8 @@ class JobSetController:
     async def sync(self, key: Key) -> None:
         """One reconciliation of one JobSet."""
         namespace, name = key
-        try:
-            jobset = await self._kube.get("jobsets", name, namespace)
-        except StatusError as error:
-            if error.code == 404:
-                return
-            raise
-        if is_deleting(jobset) or jobset["spec"].get("managedBy", MANAGER) != MANAGER:
+        jobset = await find(self._kube, "jobsets", name, namespace)
+        if jobset is None or is_deleting(jobset) or jobset["spec"].get("managedBy", MANAGER) != MANAGER:
             return
         jobs, _ = await self._kube.list("jobs", namespace, labels=f"{JOBSET_UID}={uid_of(jobset)}")
         owned = [job for job in jobs if is_controlled_by(job, uid_of(jobset))]
@@ -93,12 +88,8 @@ class JobSetController:
     async def _serve(self, jobset: Object) -> None:
         """Creates the headless Service unless one of that name exists, whoever made it."""
         namespace = jobset["metadata"]["namespace"]
-        try:
-            await self._kube.get("services", subdomain(jobset), namespace)
+        if await find(self._kube, "services", subdomain(jobset), namespace):
             return
-        except StatusError as error:
-            if error.code != 404:
-                raise
         try:
             await self._kube.create("services", headless_service(jobset), namespace)
         except StatusError as error:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from xlaunch.local.controllers.events import Note
 from xlaunch.local.controllers.jobset.build import child_job
 from xlaunch.local.controllers.jobset.failure import apply_failure_policy
 from xlaunch.local.controllers.jobset.names import (
@@ -26,8 +25,9 @@ from xlaunch.local.controllers.jobset.status import (
     has_started,
     replicated_status,
 )
-from xlaunch.local.controllers.objects import condition, is_true, labels_of, merge_patch, moment, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import condition, is_true, labels_of, merge_patch, moment, status_of
+from xlaunch.local.recorder import Note
 
 RESUMABLE_MAPS = (("metadata", "labels"), ("metadata", "annotations"), ("spec", "nodeSelector"))
 RESUMABLE_LISTS = ("tolerations", "schedulingGates")

@@ -20,7 +20,8 @@ from xlaunch.local.controllers.jobset.names import (
     REPLICATED_JOB,
     job_name,
 )
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import (
     COMPLETION_INDEX,
     annotations_of,
     controller_of,
@@ -28,7 +29,6 @@ from xlaunch.local.controllers.objects import (
     labels_of,
     node_of,
 )
-from xlaunch.local.kube import Kube, Object, StatusError
 
 MUTATING, VALIDATING = "mpod.kb.io", "vpod.kb.io"
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from xlaunch.local.controllers.events import Note
 from xlaunch.local.controllers.jobset.names import (
     REPLICATED_JOB,
     RESTART_ATTEMPT,
     replicas_of,
     replicated_jobs,
 )
-from xlaunch.local.controllers.objects import is_true, labels_of, stamp, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import is_true, labels_of, stamp, status_of
+from xlaunch.local.recorder import Note
 
 # One of these holds at a time; the other becomes False and keeps the time of its last True
 EXCLUSIVE = ({"StartupPolicyInProgress", "StartupPolicyCompleted"},)

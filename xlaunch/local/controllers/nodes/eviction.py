@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import Key, is_deleting, is_terminal, key_of, node_of, stamp, uid_of
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
+from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.scheduler.selectors import tolerates, untolerated
 from xlaunch.local.controllers.writes import delete, disrupt
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, find
+from xlaunch.local.objects import Key, is_deleting, is_terminal, key_of, node_of, stamp, uid_of
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 REASON, MESSAGE = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
@@ -60,14 +60,11 @@ class TaintEviction:
     async def sync(self, key: Key) -> None:
         """Evicts the pod, waits for its toleration to end, or forgets that it was to go."""
         namespace, name = key
-        try:
-            pod = await self._kube.get("pods", name, namespace)
-            node = await self._kube.get("nodes", node_of(pod)) if node_of(pod) else None
-        except StatusError as error:
-            if error.code == 404:
-                return
-            raise
-        taints = _no_execute(node) if node is not None else []
+        pod = await find(self._kube, "pods", name, namespace)
+        node = await find(self._kube, "nodes", node_of(pod)) if pod else None
+        if pod is None or node is None:
+            return
+        taints = _no_execute(node)
         if not taints or is_deleting(pod) or is_terminal(pod):
             if self._since.pop(uid_of(pod), None) is not None and not is_deleting(pod):
                 await self._note(pod, f"Cancelling deletion of Pod {namespace}/{name}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from xlaunch.local.controllers.objects import condition, stamp, status_of
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import condition, stamp, status_of
 
 MONITOR_SECONDS = 5.0
 GRACE_SECONDS = 50.0

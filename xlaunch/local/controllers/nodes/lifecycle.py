@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.informer import Change, Informer
 from xlaunch.local.controllers.nodes.health import (
     MONITOR_SECONDS,
     evictions_per_second,
@@ -13,10 +11,11 @@ from xlaunch.local.controllers.nodes.health import (
     unknown_conditions,
     with_taints,
 )
-from xlaunch.local.controllers.objects import condition, is_true, node_of, stamp, status_of, with_condition
-from xlaunch.local.controllers.queue import Report
 from xlaunch.local.controllers.writes import change
+from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import condition, is_true, node_of, stamp, status_of, with_condition
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 LEASE_NAMESPACE = "kube-node-lease"

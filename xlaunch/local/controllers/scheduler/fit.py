@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.local.controllers.objects import labels_of
 from xlaunch.local.controllers.scheduler.nodes import NodeInfo, Nodes, affinity_terms, selects_itself
 from xlaunch.local.controllers.scheduler.requests import Amounts, Port, host_ports, pod_requests, ports_collide
 from xlaunch.local.controllers.scheduler.selectors import node_selector_holds, untolerated
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import labels_of
 
 UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 KEEPS_PODS_AWAY = ("NoSchedule", "NoExecute")

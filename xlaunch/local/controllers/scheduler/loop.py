@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from xlaunch.local.controllers.events import Note, Recorder
-from xlaunch.local.controllers.informer import Change, Informer
-from xlaunch.local.controllers.objects import (
+from xlaunch.local.controllers.queue import WorkQueue, work
+from xlaunch.local.controllers.scheduler.fit import choose
+from xlaunch.local.controllers.scheduler.nodes import Nodes
+from xlaunch.local.controllers.writes import change
+from xlaunch.local.informer import Change, Informer
+from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import (
     condition,
     is_deleting,
     is_terminal,
@@ -15,11 +19,7 @@ from xlaunch.local.controllers.objects import (
     uid_of,
     with_condition,
 )
-from xlaunch.local.controllers.queue import Report, WorkQueue, work
-from xlaunch.local.controllers.scheduler.fit import choose
-from xlaunch.local.controllers.scheduler.nodes import Nodes
-from xlaunch.local.controllers.writes import change
-from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
 NAME = "default-scheduler"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from xlaunch.local.controllers.objects import is_terminal, labels_of, node_of
 from xlaunch.local.controllers.scheduler.requests import Amounts, Port, amount, host_ports, pod_requests
 from xlaunch.local.controllers.scheduler.selectors import label_selector_holds
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import is_terminal, labels_of, node_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

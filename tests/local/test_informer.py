@@ -4,7 +4,7 @@ import asyncio
 
 from fakes.cluster import VirtualClock
 
-from xlaunch.local.controllers.informer import Informer
+from xlaunch.local.informer import Informer
 from xlaunch.local.kube import Event, StatusError
 
 

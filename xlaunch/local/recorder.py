@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.local.controllers.objects import micro_stamp, stamp, uid_of
-from xlaunch.local.controllers.queue import Report
 from xlaunch.local.kube import Kube, Object, StatusError
+from xlaunch.local.objects import micro_stamp, stamp, uid_of
 from xlaunch.local.time import ScaledClock
 
 REMEMBERED = 4096
+Report = Callable[[str, BaseException], None]
+"""Told what was being done and what went wrong; the work goes on or is tried again by itself."""
 
 
 @dataclass(frozen=True)

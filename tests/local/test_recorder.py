@@ -6,8 +6,8 @@ import pytest
 from fakes.cluster import VirtualClock
 
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.controllers.events import Note, Recorder
 from xlaunch.local.kube import StatusError
+from xlaunch.local.recorder import Note, Recorder
 
 NOTE = Note("Warning", "FailedCreate", "Error creating: no")
 

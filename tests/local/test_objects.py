@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlaunch.local.apiserver.patches import merge
-from xlaunch.local.controllers.objects import merge_patch, micro_stamp, moment, stamp, with_condition
+from xlaunch.local.objects import merge_patch, micro_stamp, moment, stamp, with_condition
 
 JSON = st.recursive(
     st.booleans() | st.integers() | st.text(max_size=3),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Literal
 
-from xlaunch.local.controllers.objects import Key, key_of, uid_of
 from xlaunch.local.kube import Event, Kube, Object, StatusError
+from xlaunch.local.objects import Key, key_of, uid_of
 from xlaunch.local.time import ScaledClock
 
 RELIST_PAUSE = 1.0

@@ -141,8 +141,10 @@ def test_a_line_is_waited_for(cluster):
     assert cluster.json("wait", "speaks", "--log-pattern=never", "--timeout=2s", code=124)["result"] == "Timeout"
     assert cluster.json("wait", "speaks", "--for=done", "--timeout=1s", code=124)["result"] == "Timeout"
     watching = cluster.start("wait", "speaks", "--for=done")
+    assert watching.stderr.readline() == b"Waiting: speaks is Running\n"
     cluster.xlaunch("workload", "delete", "speaks", "--yes")
-    assert watching.wait(timeout=60) == 10
+    watching.communicate(timeout=60)
+    assert watching.returncode == 10
     cluster.xlaunch("wait", "speaks", "--for=deleted")
 
 

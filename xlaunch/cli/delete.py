@@ -14,18 +14,7 @@ from xlaunch.cli.list import PatternOption, StatusOption, WorkloadOption
 from xlaunch.cli.live import complete_workloads
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
-from xlaunch.cli.target import (
-    ClusterOption,
-    Connection,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    OutputOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import Connection, OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.delete import delete, wait_all_gone
 from xlaunch.core.durations import parse_duration
@@ -40,6 +29,7 @@ xlaunch workload delete run-1 run-2 --yes
 xlaunch workload delete 'smoke-*' --status=FINISHED --yes --ignore-not-found
 xlaunch workload delete --all --namespace scratch
 """)
+@with_target
 def command(
     ctx: typer.Context,
     names: Annotated[
@@ -65,12 +55,8 @@ def command(
     forced: Annotated[bool, typer.Option("--force", "--quiet", hidden=True)] = False,
     workload: WorkloadOption = "",
     pattern: PatternOption = "",
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Delete workloads with all their pods, and wait until they are gone.
@@ -78,7 +64,6 @@ def command(
     Asks first on a terminal. When a pod hangs until --timeout, says which one and why, and exits with 124.
     """
     session = session_of(ctx)
-    target = TargetOptions(cluster, project, location, context, kubeconfig, namespace)
     selection = select([*(names or ()), workload, pattern], status, everything=everything)
     seconds = parse_duration("--timeout", timeout)
     connection = connect(session, target, announce=True)

@@ -10,17 +10,7 @@ import typer
 from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.live import complete_workloads
 from xlaunch.cli.output import Result, Table
-from xlaunch.cli.target import (
-    ClusterOption,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    OutputOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.core.errors import UsageError
 from xlaunch.core.selection import Selection, phases_of
@@ -58,6 +48,7 @@ xlaunch workload list
 xlaunch workload list 'train-*' --status=RUNNING,QUEUED
 xlaunch workload list --cluster my-gke --project my-project --owner "$USER" -o json
 """)
+@with_target
 def command(
     ctx: typer.Context,
     names: Annotated[
@@ -78,17 +69,12 @@ def command(
     workload: WorkloadOption = "",
     pattern: PatternOption = "",
     wait_for: Annotated[str, typer.Option("--wait-for-job-completion", hidden=True)] = "",
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """List workloads: every JobSet, also those that xpk, gcluster or kubectl made."""
     session = session_of(ctx)
-    target = TargetOptions(cluster, project, location, context, kubeconfig, namespace)
     if wait_for:
         raise UsageError(
             "--wait-for-job-completion is a command of its own here",

@@ -12,16 +12,7 @@ from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.following import NameArgument, exit_code, last_words, make_follower, resumable, word
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
-from xlaunch.cli.target import (
-    ClusterOption,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.connect import Connection
@@ -40,6 +31,7 @@ xlaunch logs elastic-qwen3 --tail 100 --timestamps
 xlaunch logs elastic-qwen3 --container pathways-proxy --previous
 xlaunch logs elastic-qwen3 --no-follow > train.log
 """)
+@with_target
 def command(
     ctx: typer.Context,
     name: NameArgument,
@@ -63,12 +55,8 @@ def command(
         str, typer.Option(metavar="DURATION", help="Stop after that long, with exit code 124.", show_default=False)
     ] = "",
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also when the workload failed.")] = False,
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
 ) -> Result:
     """Follow the head's main container across every restart.
 
@@ -78,7 +66,7 @@ def command(
     """
     session = session_of(ctx)
     start = Start(None if tail < 0 else tail, since_seconds(since))
-    connection = connect(session, TargetOptions(cluster, project, location, context, kubeconfig, namespace))
+    connection = connect(session, target)
     wanted = Wanted(container, start, timestamps)
     limit = parse_duration("--timeout", timeout) if timeout else None
     if previous or not follow:

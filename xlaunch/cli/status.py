@@ -14,17 +14,7 @@ from xlaunch.cli.following import FAILED, NameArgument, resumable
 from xlaunch.cli.output import Result, dump, text_of
 from xlaunch.cli.session import Session
 from xlaunch.cli.status_view import change_line, parts
-from xlaunch.cli.target import (
-    ClusterOption,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    OutputOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.observe import Observation, observe
@@ -44,17 +34,14 @@ xlaunch status elastic-qwen3
 xlaunch status elastic-qwen3 --watch
 xlaunch status elastic-qwen3 -o json | jq '.slices[] | select(.missing > 0)'
 """)
+@with_target
 def command(
     ctx: typer.Context,
     name: NameArgument,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Show it again as it changes, until it ends.")] = False,
     exit_with: Annotated[bool, typer.Option("--exit-code", help="Exit 10 when the workload has failed.")] = False,
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result | int:
     """Show phase, restarts and the ledger of each slice.
@@ -65,7 +52,7 @@ def command(
     long the next loss would take; at most, because its memory of losses is lost with the controller-manager.
     """
     session = session_of(ctx)
-    connection = connect(session, TargetOptions(cluster, project, location, context, kubeconfig, namespace))
+    connection = connect(session, target)
     if watch:
         return watch_status(session, connection, name, exit_with=exit_with)
     seen, counted = look(session, connection, name)

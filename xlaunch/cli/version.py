@@ -10,17 +10,7 @@ import typer
 from xlaunch import __version__
 from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.output import Result
-from xlaunch.cli.target import (
-    ClusterOption,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    OutputOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster.versions import jobset_version, kubernetes_version
 from xlaunch.core.errors import NotFoundError
 
@@ -32,20 +22,16 @@ xlaunch version
 xlaunch version --client
 xlaunch version --cluster my-gke --project my-project -o json
 """)
+@with_target
 def command(
     ctx: typer.Context,
     client: Annotated[bool, typer.Option("--client", help="Ask no cluster.", show_default=False)] = False,
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Show the versions of xlaunch, of the cluster and of JobSet."""
     session = session_of(ctx)
-    target = TargetOptions(cluster, project, location, context, kubeconfig, namespace)
     parts = [f"xlaunch {__version__} (Python {platform.python_version()})"]
     data: dict[str, object] = {"client": __version__, "python": platform.python_version()}
     if client:

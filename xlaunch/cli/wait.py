@@ -13,17 +13,7 @@ from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.following import FAILED, TIMED_OUT, NameArgument, make_follower, narration, resumable, word
 from xlaunch.cli.output import Result, sentence
 from xlaunch.cli.session import Session
-from xlaunch.cli.target import (
-    ClusterOption,
-    ContextOption,
-    KubeconfigOption,
-    LocationOption,
-    NamespaceOption,
-    OutputOption,
-    ProjectOption,
-    TargetOptions,
-    connect,
-)
+from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.connect import Connection
@@ -42,6 +32,7 @@ xlaunch wait elastic-qwen3
 xlaunch wait elastic-qwen3 --for=running --timeout 30m
 xlaunch wait elastic-qwen3 --log-pattern 'completed step: 100,' --timeout 1h
 """)
+@with_target
 def command(
     ctx: typer.Context,
     name: NameArgument,
@@ -56,12 +47,8 @@ def command(
     timeout: Annotated[
         str, typer.Option(metavar="DURATION", help="Give up after that long, with exit code 124.", show_default=False)
     ] = "",
-    cluster: ClusterOption = "",
-    project: ProjectOption = "",
-    location: LocationOption = "",
-    context: ContextOption = "",
-    kubeconfig: KubeconfigOption = "",
-    namespace: NamespaceOption = "",
+    *,
+    target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Block until a workload runs, ends or is gone; the exit code tells the truth.
@@ -76,7 +63,7 @@ def command(
     if goal and goal not in GOALS:
         raise UsageError(f"--for={goal} is unknown", why=f"It is one of {', '.join(GOALS)}")
     limit = parse_duration("--timeout", timeout) if timeout else None
-    connection = connect(session, TargetOptions(cluster, project, location, context, kubeconfig, namespace))
+    connection = connect(session, target)
     if log_pattern:
         return wait_for_line(session, connection, name, log_pattern, timeout=limit)
     return wait_for(session, connection, name, goal or "done", timeout=limit)

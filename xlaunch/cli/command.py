@@ -51,6 +51,10 @@ class Command(TyperCommand):
                 ctx.obj.notice(f"Note: {notice}.")
         return super().parse_args(ctx, list(line.args))
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """As every other tool writes it: NAME, not {NAME}."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -18,6 +18,7 @@ from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.demo_report import report
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
+from xlaunch.cli.target_flags import OutputOption
 from xlaunch.cluster.connect import TargetOptions, connect
 from xlaunch.demo import blog
 from xlaunch.demo.rehearsal import Outcome, Rehearsal
@@ -38,7 +39,7 @@ def command(
     fast: Annotated[bool, typer.Option("--fast", help="Ten times faster: for CI.")] = False,
     interactive: Annotated[bool, typer.Option("--interactive", help="Wait for your own kubectl to kill.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the cluster and the run up afterwards.")] = False,
-    output: Annotated[str, typer.Option("--output", "-o", help="Print the result as json or yaml.")] = "",  # noqa: ARG001
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Rehearse the loss of a slice on this machine, with the proof.
 

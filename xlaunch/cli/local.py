@@ -10,33 +10,37 @@ import typer
 from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.output import Result, Table
 from xlaunch.cli.session import Session
+from xlaunch.cli.target_flags import OutputOption
 from xlaunch.core.errors import RefusedError, UsageError
 from xlaunch.local import lifecycle
 from xlaunch.local.lifecycle import DEFAULT_NAME, LocalCluster
-
-Output = Annotated[str, typer.Option("--output", "-o", help="Print the result as json or yaml.")]
 
 
 @examples("""
 xlaunch local up
 xlaunch local up --tpu-type v5litepod-32 --slices 2 --time-scale 0.1
 export KUBECONFIG=$(xlaunch local up --name ci -o json | jq -r .kubeconfig)
-xlaunch workload create-pathways --cluster=local --workload hello --tpu-type v5litepod-16 -- python3 train.py
+xlaunch workload create-pathways --cluster=local --workload=hello --tpu-type=v5litepod-16 --docker-image=img \
+    --pathways-gcs-location=gs://my-bucket/tmp --follow -- python3 -c 'print("hello")'
 """)
 def up(
     ctx: typer.Context,
-    name: Annotated[str, typer.Option(help="Several clusters run side by side under different names.")] = DEFAULT_NAME,
-    tpu_type: Annotated[str, typer.Option(help="The TPU type of every slice.")] = "v5litepod-16",
-    slices: Annotated[int, typer.Option(help="How many slices it has.")] = 3,
-    heads: Annotated[int, typer.Option(help="How many CPU nodes it has: one for the head of each workload.")] = 1,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="Several clusters run side by side under different names.")
+    ] = DEFAULT_NAME,
+    tpu_type: Annotated[str, typer.Option(metavar="TYPE", help="The TPU type of every slice.")] = "v5litepod-16",
+    slices: Annotated[int, typer.Option(metavar="N", help="How many slices it has.")] = 3,
+    heads: Annotated[
+        int, typer.Option(metavar="N", help="How many CPU nodes it has: one for the head of each workload.")
+    ] = 1,
     machine_type: Annotated[
-        str, typer.Option(help="The machine of the TPU hosts, where it is not the usual one.")
+        str, typer.Option(metavar="TYPE", help="The machine of the TPU hosts, where it is not the usual one.")
     ] = "",
     time_scale: Annotated[
-        float | None, typer.Option(help="0.1 makes a back-off of 10 s take 1 s.  [default: 1]")
+        float | None, typer.Option(metavar="FACTOR", help="0.1 makes a back-off of 10 s take 1 s.  [default: 1]")
     ] = None,
     foreground: Annotated[bool, typer.Option("--foreground", help="Stay, and end the cluster with Ctrl-C.")] = False,
-    output: Output = "",  # noqa: ARG001 - read by the boundary
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Start an embedded cluster.
 
@@ -79,7 +83,7 @@ def down(
     ctx: typer.Context,
     name: Annotated[str, typer.Option(help="The cluster to stop.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Stop all embedded clusters of this user.")] = False,
-    output: Output = "",  # noqa: ARG001 - read by the boundary
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Stop an embedded cluster and all that it runs.
 
@@ -114,7 +118,7 @@ xlaunch local status -o json | jq -r '.items[].kubeconfig'
 """)
 def status(
     ctx: typer.Context,
-    output: Output = "",  # noqa: ARG001 - read by the boundary
+    output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
     """Show the embedded clusters of this machine."""
     found = lifecycle.clusters(session_of(ctx).env)

@@ -20,13 +20,13 @@ from xlaunch.local.lifecycle import DEFAULT_NAME, LocalCluster
 xlaunch local up
 xlaunch local up --tpu-type v5litepod-32 --slices 2 --time-scale 0.1
 export KUBECONFIG=$(xlaunch local up --name ci -o json | jq -r .kubeconfig)
-xlaunch workload create-pathways --cluster=local --workload=hello --tpu-type=v5litepod-16 --docker-image=img \
+xlaunch workload create-pathways --cluster=local --workload=hello --tpu-type=v5litepod-16 --docker-image=img \\
     --pathways-gcs-location=gs://my-bucket/tmp --follow -- python3 -c 'print("hello")'
 """)
 def up(
     ctx: typer.Context,
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="Several clusters run side by side under different names.")
+        str, typer.Option("--name", metavar="NAME", help="Several clusters run side by side under different names.")
     ] = DEFAULT_NAME,
     tpu_type: Annotated[str, typer.Option(metavar="TYPE", help="The TPU type of every slice.")] = "v5litepod-16",
     slices: Annotated[int, typer.Option(metavar="N", help="How many slices it has.")] = 3,

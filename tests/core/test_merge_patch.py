@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlaunch.core.merge_patch import merge_patch
+from xlaunch.core.merge_patch import difference, merge_patch
 
 # RFC 7386, Appendix A
 RFC_CASES = [
@@ -42,3 +42,23 @@ def test_the_cases_of_the_rfc(target, patch, result):
 def test_a_patch_twice_is_a_patch_once(target, patch):
     once = merge_patch(target, patch)
     assert merge_patch(once, patch) == once
+
+
+JSON = st.recursive(
+    st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=2), JSON, max_size=4)
+
+
+@given(OBJECTS, OBJECTS)
+def test_the_difference_makes_the_one_of_the_other(before, after):
+    kept = copy.deepcopy(before)
+    assert merge_patch(before, difference(before, after)) == after
+    assert before == kept
+
+
+@given(OBJECTS)
+def test_nothing_changed_is_an_empty_patch(obj):
+    assert difference(obj, obj) == {}

@@ -3,8 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from xlaunch.core.timestamps import parse, seconds_since, words
+from xlaunch.core.timestamps import micro_stamp, parse, seconds_since, stamp, words
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
@@ -48,8 +50,24 @@ def test_seconds_since(text, seconds):
         (48 * 3600, "2d"),
         (52 * 3600, "2d4h"),
         (8 * 86400 + 7200, "8d"),
+        (365 * 86400, "365d"),
+        (2 * 365 * 86400, "2y"),
+        (2 * 365 * 86400 + 5 * 86400, "2y5d"),
+        (9 * 365 * 86400, "9y"),
     ],
 )
 def test_words(seconds, text):
     assert words(seconds) == text
     assert words(timedelta(seconds=seconds)) == text
+
+
+@given(st.integers(0, 4 * 10**15))
+def test_times_come_back(microseconds):
+    when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+    assert parse(micro_stamp(when)) == when
+    assert parse(stamp(when)) == when.replace(microsecond=0)
+
+
+def test_a_time_without_fraction():
+    assert stamp(datetime(2026, 11, 30, 1, 2, 3, 999999, UTC)) == "2026-11-30T01:02:03Z"
+    assert stamp(None) is None

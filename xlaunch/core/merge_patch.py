@@ -20,3 +20,17 @@ def merge_patch(target: Any, patch: Any) -> Any:
         else:
             result[name] = merge_patch(result.get(name), value)
     return result
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The merge patch that makes `after` of `before`; {} where they are equal."""
+    patch: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, value in after.items():
+        old = before.get(name)
+        if name in before and value == old:
+            continue
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            patch[name] = difference(old, value)
+        else:
+            patch[name] = value
+    return patch

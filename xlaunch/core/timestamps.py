@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import overload
 
 
 def parse(text: str | None) -> datetime | None:
@@ -16,9 +17,18 @@ def parse(text: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+@overload
+def stamp(moment: datetime) -> str: ...
+@overload
+def stamp(moment: None) -> None: ...
 def stamp(moment: datetime | None) -> str | None:
     """A moment as Kubernetes writes it, in whole seconds; None for None."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if moment else None
+
+
+def micro_stamp(moment: datetime) -> str:
+    """A moment as Kubernetes' MicroTime fields have it."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def seconds_since(text: str | None, now: datetime) -> float:
@@ -30,7 +40,7 @@ def seconds_since(text: str | None, now: datetime) -> float:
 def words(duration: timedelta | float) -> str:
     """A duration as kubectl words ages: "45s", "12m", "3h10m", "2d4h"; two units at most.
 
-    Follows k8s.io/apimachinery v0.36 pkg/util/duration/duration.go HumanDuration up to 8 days, without its years.
+    Follows k8s.io/apimachinery v0.36 pkg/util/duration/duration.go HumanDuration from 0 on.
     """
     seconds = int(duration.total_seconds() if isinstance(duration, timedelta) else duration)
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
@@ -46,7 +56,11 @@ def words(duration: timedelta | float) -> str:
         return f"{hours}h"
     if days < 8:
         return _two(days, "d", hours % 24, "h")
-    return f"{days}d"
+    if days < 730:
+        return f"{days}d"
+    if days < 2920:
+        return _two(days // 365, "y", days % 365, "d")
+    return f"{days // 365}y"
 
 
 def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:

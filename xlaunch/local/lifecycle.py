@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from xlaunch.core.errors import RefusedError, UsageError, XlaunchError
+from xlaunch.core.timestamps import stamp
 from xlaunch.core.tpu import TpuType, lookup
 from xlaunch.local import procs, state
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
@@ -213,7 +214,7 @@ def _request(
 
 def _start(wanted: LocalCluster, env: Mapping[str, str], lock: int, *, lifeline: int | None) -> LocalCluster:
     wanted.path.mkdir(mode=0o700)
-    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    created = stamp(datetime.now(UTC))
     cluster = state.updated(wanted, created=created)
     with cluster.log.open("w+", encoding="utf-8", errors="replace") as log:
         guardian, ready = _spawn(cluster, env, lock, lifeline, log)

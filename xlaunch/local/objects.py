@@ -1,18 +1,21 @@
-"""Reading Kubernetes objects as they are on the wire: names, owners, conditions, times."""
+"""Reading Kubernetes objects as they are on the wire: names, owners, conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from xlaunch.core.pods import phase
+from xlaunch.core.workload import condition, is_true
 from xlaunch.local.kube import Object
 
 Key = tuple[str, str]
 """Namespace ("" for what has none) and name."""
 
-TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
-COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+"""Finalizers of the garbage collector."""
+LEASE_NAMESPACE = "kube-node-lease"
+"""Where a node's Lease lies."""
 
 
 def key_of(obj: Mapping[str, Any]) -> Key:
@@ -79,15 +82,9 @@ def status_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     return obj.get("status") or {}
 
 
-def phase_of(pod: Mapping[str, Any]) -> str:
-    """A Pod's phase; a Pod that no agent has seen yet is Pending."""
-    phase: str = status_of(pod).get("phase") or "Pending"
-    return phase
-
-
 def is_terminal(pod: Mapping[str, Any]) -> bool:
     """Whether a Pod has come to its end."""
-    return phase_of(pod) in ("Succeeded", "Failed")
+    return phase(pod) in ("Succeeded", "Failed")
 
 
 def node_of(pod: Mapping[str, Any]) -> str:
@@ -96,19 +93,10 @@ def node_of(pod: Mapping[str, Any]) -> str:
     return node
 
 
-def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
-    """The condition of that type in a status."""
-    for entry in status.get("conditions") or ():
-        if entry["type"] == kind:
-            found: Mapping[str, Any] = entry
-            return found
-    return None
-
-
-def is_true(status: Mapping[str, Any], kind: str) -> bool:
-    """Whether the condition of that type holds."""
-    entry = condition(status, kind)
-    return entry is not None and entry.get("status") == "True"
+def end_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The condition that ended a Job or JobSet; {} while it goes on."""
+    status = status_of(obj)
+    return next((condition(status, kind) for kind in ("Complete", "Completed", "Failed") if is_true(status, kind)), {})
 
 
 def with_condition(conditions: Sequence[Object], new: Object) -> list[Object]:
@@ -117,43 +105,9 @@ def with_condition(conditions: Sequence[Object], new: Object) -> list[Object]:
     Its `lastTransitionTime` moves only when its status does, as in Kubernetes' `UpdatePodCondition`
     (pkg/api/v1/pod/util.go).
     """
-    merged = []
-    for old in conditions:
-        if old["type"] != new["type"]:
-            merged.append(old)
-        elif old.get("status") == new.get("status"):
-            merged.append({**old, **new, "lastTransitionTime": old.get("lastTransitionTime")})
-        else:
-            merged.append({**old, **new})
-    if len(merged) == len(conditions) and not any(old["type"] == new["type"] for old in conditions):
-        merged.append(new)
-    return merged
-
-
-def stamp(moment: datetime) -> str:
-    """A time as Kubernetes writes it: whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def micro_stamp(moment: datetime) -> str:
-    """A time as `MicroTime` fields have it."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def moment(text: str) -> datetime:
-    """The time that `stamp` or `micro_stamp` wrote."""
-    return datetime.fromisoformat(text)
-
-
-def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Object:
-    """The JSON merge patch (RFC 7386) that makes `after` of `before`; {} where they are equal."""
-    patch: Object = {key: None for key in before if key not in after}
-    for key, value in after.items():
-        old = before.get(key)
-        if key in before and value == old:
-            continue
-        if isinstance(value, Mapping) and isinstance(old, Mapping):
-            patch[key] = merge_patch(old, value)
-        else:
-            patch[key] = value
-    return patch
+    old = next((each for each in conditions if each["type"] == new["type"]), None)
+    if old is None:
+        return [*conditions, new]
+    if old.get("status") == new.get("status"):
+        new = {**new, "lastTransitionTime": old.get("lastTransitionTime")}
+    return [new if each is old else each for each in conditions]

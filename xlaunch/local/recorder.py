@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from xlaunch.core.timestamps import micro_stamp, stamp
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import micro_stamp, stamp, uid_of
+from xlaunch.local.objects import uid_of
 from xlaunch.local.time import ScaledClock
 
 REMEMBERED = 4096

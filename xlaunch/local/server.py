@@ -16,13 +16,14 @@ import secrets
 import signal
 import socket
 import sys
-import time
 import traceback
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from aiohttp import web
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.core.tpu import lookup
 from xlaunch.local import procs, state
 from xlaunch.local.apiserver.http import make_app
@@ -174,8 +175,7 @@ def tell(ready: int, message: dict[str, str]) -> None:
 
 def report(what: str, error: BaseException) -> None:
     """Writes what went wrong inside the cluster into its log."""
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    print(f"{moment} {what}: {error!r}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is the server's log
+    print(f"{stamp(datetime.now(UTC))} {what}: {error!r}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is the server's log
 
 
 def raise_file_limit() -> None:

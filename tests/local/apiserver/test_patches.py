@@ -1,4 +1,4 @@
-"""Merge patch, JSON patch and strategic merge."""
+"""JSON patch and strategic merge."""
 
 import copy
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlaunch.local.apiserver.patches import json_patch, merge, strategic
+from xlaunch.core.merge_patch import difference, merge_patch
+from xlaunch.local.apiserver.patches import json_patch, strategic
 from xlaunch.local.apiserver.schema import definition
 from xlaunch.local.kube import StatusError
 
@@ -17,47 +18,6 @@ JSON = st.recursive(
     max_leaves=12,
 )
 DOCUMENT = st.dictionaries(st.text(max_size=3), JSON, max_size=4)
-
-
-def difference(old, new):
-    """The merge patch that makes `new` of `old`."""
-    patch = {key: None for key in old if key not in new}
-    for key, value in new.items():
-        if key not in old or old[key] != value or type(old[key]) is not type(value):
-            both = isinstance(value, dict) and isinstance(old.get(key), dict)
-            patch[key] = difference(old[key], value) if both else value
-    return patch
-
-
-@given(DOCUMENT, DOCUMENT)
-def test_a_merge_patch_reaches_any_document_and_changes_no_argument(old, new):
-    before = copy.deepcopy(old)
-    assert merge(old, difference(old, new)) == new
-    assert old == before
-
-
-# The test cases of RFC 7386, appendix A
-@pytest.mark.parametrize(
-    ("document", "patch", "result"),
-    [
-        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
-        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
-        ({"a": "b"}, {"a": None}, {}),
-        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
-        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
-        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
-        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
-        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
-        (["a", "b"], ["c", "d"], ["c", "d"]),
-        ({"a": "b"}, ["c"], ["c"]),
-        ({"a": "foo"}, "bar", "bar"),
-        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
-        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
-        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
-    ],
-)
-def test_merge(document, patch, result):
-    assert merge(document, patch) == result
 
 
 @pytest.mark.parametrize(
@@ -195,4 +155,4 @@ def test_without_a_schema_strategic_merge_is_a_merge_patch(old, new):
 
     if plain(old) and plain(new):
         patch = difference(old, new)
-        assert strategic(old, patch) == merge(old, patch)
+        assert strategic(old, patch) == merge_patch(old, patch)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlaunch.local.apiserver.pods import check_spec, quantity
+from xlaunch.local.apiserver.pods import check_spec
 from xlaunch.local.kube import JSON_PATCH, STRATEGIC
 
 
@@ -85,16 +85,6 @@ def test_a_bad_pod(spec, problem):
         return
     assert len(found) == 1
     assert found[0].startswith(problem)
-
-
-@pytest.mark.parametrize(
-    ("text", "amount"),
-    [("4", 4), (4, 4), ("500m", "0.5"), ("100G", 10**11), ("1.5Gi", 1610612736), ("1e3", 1000), ("2E", 2 * 10**18),
-     ("1k", 1000), (".5", "0.5"), ("", None), ("4 ", None), ("G", None), ("1Kb", None)],
-)  # fmt: skip
-def test_quantities(text, amount):
-    found = quantity(text)
-    assert (None if found is None else float(found)) == (None if amount is None else float(amount))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from xlaunch.core.tpu import lookup
+from xlaunch.core.workload import is_true
 from xlaunch.local.kube import STRATEGIC, StatusError
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
+from xlaunch.local.objects import LEASE_NAMESPACE
 
 from .fakes import World, container, pod, settle, sidecar
 
@@ -44,7 +46,7 @@ async def mark(world, node, patch):
 
 
 async def lease(world, node):
-    return (await world.kube.get("leases", node, nodes.LEASE_NAMESPACE))["spec"]["renewTime"]
+    return (await world.kube.get("leases", node, LEASE_NAMESPACE))["spec"]["renewTime"]
 
 
 def test_nodes_are_registered_once(tmp_path):
@@ -80,7 +82,7 @@ def test_leases_are_renewed_every_ten_seconds(tmp_path):
         assert await lease(world, "tpu-0-3") == "2026-11-29T12:00:00.000000Z"
         await world.clock.advance(10)
         assert await lease(world, "tpu-0-3") == "2026-11-29T12:00:10.000000Z"
-        await world.kube.delete("leases", "tpu-0-3", nodes.LEASE_NAMESPACE)
+        await world.kube.delete("leases", "tpu-0-3", LEASE_NAMESPACE)
         await world.clock.advance(10)
         assert await lease(world, "tpu-0-3") == "2026-11-29T12:00:20.000000Z"
 
@@ -145,7 +147,7 @@ def test_a_node_that_comes_back_says_that_it_is_ready(tmp_path):
         unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
         await world.kube.patch("nodes", "tpu-0-1", {"status": {"conditions": [unknown]}}, subresource="status")
         await mark(world, "tpu-0-1", FOUND)
-        assert nodes.is_ready(await world.kube.get("nodes", "tpu-0-1"))
+        assert is_true((await world.kube.get("nodes", "tpu-0-1"))["status"], "Ready")
 
     scenario(tmp_path, story)
 
@@ -155,7 +157,7 @@ def test_a_node_called_unknown_by_mistake_is_ready_at_the_next_heartbeat(tmp_pat
         unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
         await world.kube.patch("nodes", "tpu-0-1", {"status": {"conditions": [unknown]}}, subresource="status")
         await world.clock.advance(10)
-        assert nodes.is_ready(await world.kube.get("nodes", "tpu-0-1"))
+        assert is_true((await world.kube.get("nodes", "tpu-0-1"))["status"], "Ready")
 
     scenario(tmp_path, story)
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from xlaunch.core.tpu import lookup
+from xlaunch.core.workload import is_true
 from xlaunch.local.node import nodes
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -43,7 +44,7 @@ def test_a_tpu_node():
     assert body["metadata"]["labels"]["kubernetes.io/hostname"] == "tpu-0-0"
     assert body["spec"]["taints"] == [{"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"}]
     assert body["status"]["allocatable"]["google.com/tpu"] == "4"
-    assert nodes.is_ready(body)
+    assert is_true(body["status"], "Ready")
 
 
 def test_a_cpu_node_has_room_for_a_head():

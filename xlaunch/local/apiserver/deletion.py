@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.apiserver.problems import refusal, unsupported
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.objects import FOREGROUND, ORPHAN, is_terminal, node_of
 
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 _FINALIZER = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}
 PRESERVED = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
@@ -73,20 +74,26 @@ def delete(resource: Resource, old: Object, options: DeleteOptions, now: datetim
     running = metadata.get("deletionGracePeriodSeconds", 0) if "deletionTimestamp" in metadata else None
     if running is None or grace < running:
         ends = now + timedelta(seconds=grace)
-        metadata |= {"deletionTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ"), "deletionGracePeriodSeconds": grace}
+        metadata |= {"deletionTimestamp": stamp(ends), "deletionGracePeriodSeconds": grace}
         if "generation" in metadata:
             metadata["generation"] += 1
     new = {**old, "metadata": metadata}
     if resource.plural == "namespaces":
         new["status"] = {**old.get("status", {}), "phase": "Terminating"}
-    held = finalizers or metadata["deletionGracePeriodSeconds"] or old.get("spec", {}).get("finalizers")
     warning = PRESERVED if resource.plural == "jobs" and not options.propagation else ""
-    return Deletion(new, not held, warning)
+    return Deletion(new, not is_held(new), warning)
+
+
+def is_held(obj: Object) -> bool:
+    """Whether a finalizer, the namespace controller or a grace period keeps a deleted object from going."""
+    metadata = obj["metadata"]
+    spec: Object = obj.get("spec", {})
+    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds") or spec.get("finalizers"))
 
 
 def _grace(pod: Object, asked: int | None) -> int:
     """Seconds that a pod may take: nothing where no kubelet has it, or where it has ended."""
-    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Failed", "Succeeded"):
+    if not node_of(pod) or is_terminal(pod):
         return 0
     seconds = pod["spec"].get("terminationGracePeriodSeconds", 30) if asked is None else asked
     return 1 if seconds < 0 else seconds

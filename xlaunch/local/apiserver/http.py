@@ -14,7 +14,6 @@ from xlaunch.local.apiserver.answers import in_json
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.apiserver.requests import Target
 from xlaunch.local.apiserver.resources import NEW_EVENTS, no_such_path
-from xlaunch.local.apiserver.tables import partial, table
 from xlaunch.local.kube import APPLY, Object, StatusError, not_implemented
 from xlaunch.local.logs import LogSource
 
@@ -131,15 +130,8 @@ class _Server:
                warnings: list[str] | None = None) -> web.Response:  # fmt: skip
         """One object in the form that the request accepts."""
         form = requests.accepted(request.headers.get("Accept", ""))
-        if form == "table":
-            metadata = {"resourceVersion": each["metadata"].get("resourceVersion", "")}
-            include = request.query.get("includeObject") or "Metadata"
-            each = table(target.resource, [each], metadata, self._kube.clock.now(), include=include)
-        elif form == "partial":
-            each = partial(each)
-        elif target.resource is NEW_EVENTS:
-            each = events.to_new(each)
-        return in_json(each, status, warnings)
+        render = lists.renderer(target, form, request.query, self._kube.clock.now)
+        return in_json(render(each, True), status, warnings)
 
     async def _list(self, request: web.Request, target: Target) -> web.StreamResponse:
         form = requests.accepted(request.headers.get("Accept", ""))

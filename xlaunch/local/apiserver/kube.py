@@ -11,9 +11,10 @@ from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.pods_on_nodes import bound, evicted
 from xlaunch.local.apiserver.resources import BY_NAME, Resource
-from xlaunch.local.apiserver.store import Key, Store
+from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.writes import WallClock, Writer
 from xlaunch.local.kube import MERGE, Event, Hooks, Object, StatusError
+from xlaunch.local.objects import Key
 
 _Data = TypeVar("_Data")
 

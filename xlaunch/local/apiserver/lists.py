@@ -84,12 +84,12 @@ def _item(each: Object, resource: Resource) -> Object:
 
 
 def renderer(target: Target, form: Form, query: Mapping[str, str], now: Callable[[], datetime]) -> Render:
-    """How a watch shows its objects; a table has its column definitions in the first event only."""
+    """How one object is shown; in a watch a table has its column definitions in the first event only."""
     include = query.get("includeObject") or "Metadata"
 
     def render(each: Object, first: bool) -> Object:
         if form == "table":
-            metadata = {"resourceVersion": each["metadata"]["resourceVersion"]}
+            metadata = {"resourceVersion": each["metadata"].get("resourceVersion", "")}
             rows = [each] if "name" in each["metadata"] else []  # a bookmark is no row
             return table(target.resource, rows, metadata, now(), include=include, header=first)
         if form == "partial":

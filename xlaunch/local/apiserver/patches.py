@@ -1,4 +1,4 @@
-"""The three kinds of patch that change a document: RFC 7386 merge, RFC 6902 JSON, and Kubernetes' strategic merge."""
+"""Patches of a document by RFC 6902 (JSON) and by Kubernetes' strategic merge."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ from typing import Any
 
 from xlaunch.local.apiserver.schema import FREE, Node, child, item, resolve
 from xlaunch.local.kube import StatusError, bad_request
-
-
-def merge(document: Any, patch: Any) -> Any:
-    """RFC 7386: null deletes, objects merge, all else replaces. Neither argument is changed."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(document) if isinstance(document, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = merge(merged.get(key), value)
-    return merged
 
 
 def json_patch(document: Any, operations: Any) -> Any:

@@ -6,11 +6,10 @@ pkg/apis/core/validation/validation.go.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
+from xlaunch.core.quantity import amount
 from xlaunch.local.apiserver.names import check_labels, dns_label
 from xlaunch.local.apiserver.problems import Problem, duplicate, forbidden, invalid, missing, required, unsupported
 from xlaunch.local.kube import Object
@@ -21,9 +20,6 @@ _CLOSED = {
     "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
     "preemptionPolicy": ("Never", "PreemptLowerPriority"),
 }
-_QUANTITY = re.compile(r"([+-]?[0-9]*\.?[0-9]+)([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?")
-_SCALE = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _ENV_TEXT = "a valid environment variable name must consist only of printable ASCII characters other than '='"
 _QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NO_KEY_TEXT = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
@@ -32,19 +28,6 @@ _MUTABLE = (
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
-
-
-def quantity(text: Any) -> Decimal | None:
-    """The amount that a quantity means ("500m", "100G", "1.5Gi", 4); None where it does not parse."""
-    match = _QUANTITY.fullmatch(str(text))
-    if not match:
-        return None
-    number, suffix = Decimal(match[1]), match[2] or ""
-    if suffix in _BINARY:
-        return number * Decimal(2 ** _BINARY[suffix])
-    if suffix in _SCALE:
-        return number.scaleb(_SCALE[suffix])
-    return number.scaleb(int(suffix[1:])) if suffix else number
 
 
 def check_spec(spec: Mapping[str, Any], path: str) -> Iterator[Problem]:
@@ -147,15 +130,15 @@ def _check_resources(resources: Mapping[str, Any], path: str) -> Iterator[Proble
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
     for kind, amounts in (("limits", limits), ("requests", requests)):
         for name, text in amounts.items():
-            amount = quantity(text)
-            if amount is None:
+            number = amount(text)
+            if number is None:
                 yield invalid(f"{path}.{kind}[{name}]", text, _QUANTITY_TEXT)
-            elif amount < 0:
+            elif number < 0:
                 yield invalid(f"{path}.{kind}[{name}]", text, "must be greater than or equal to 0")
-            elif "/" in name and amount != int(amount):
+            elif "/" in name and number != int(number):
                 yield invalid(f"{path}.{kind}[{name}]", text, "must be an integer")
     for name, text in requests.items():
-        wanted, most = quantity(text), quantity(limits.get(name, text))
+        wanted, most = amount(text), amount(limits.get(name, text))
         if "/" in name and name not in limits:
             yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         elif wanted is not None and most is not None and ("/" in name and wanted != most):

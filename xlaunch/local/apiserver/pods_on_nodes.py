@@ -7,13 +7,14 @@ from typing import Any
 from xlaunch.local.apiserver.bodies import metadata_of
 from xlaunch.local.apiserver.resources import BY_NAME
 from xlaunch.local.kube import Object, StatusError
+from xlaunch.local.objects import with_condition
 
 
-def with_condition(pod: Object, kind: str, **values: str) -> Object:
-    """The pod with one condition of its status set."""
+def _with(pod: Object, kind: str, **values: str) -> Object:
+    """The pod with one condition that holds from now on."""
     status = pod.get("status", {})
-    others = [each for each in status.get("conditions", []) if each["type"] != kind]
-    return {**pod, "status": {**status, "conditions": [*others, {"type": kind, **values}]}}
+    conditions = with_condition(status.get("conditions", []), {"type": kind, "status": "True", **values})
+    return {**pod, "status": {**status, "conditions": conditions}}
 
 
 def bound(pod: Object, binding: Any, now: str) -> Object:
@@ -29,16 +30,15 @@ def bound(pod: Object, binding: Any, now: str) -> Object:
         raise BY_NAME["pods"].conflict(name, f'pod {name} is already assigned to node "{assigned}"')
     if uid := metadata_of(binding).get("uid"):
         pod = {**pod, "metadata": {**pod["metadata"], "uid": uid}}
-    scheduled = with_condition(pod, "PodScheduled", status="True", lastTransitionTime=now)
+    scheduled = _with(pod, "PodScheduled", lastTransitionTime=now)
     return {**scheduled, "spec": {**pod["spec"], "nodeName": node}}
 
 
 def evicted(pod: Object, now: str) -> Object:
     """The pod marked as the Eviction API marks it (pkg/registry/core/pod/storage/eviction.go)."""
-    return with_condition(
+    return _with(
         pod,
         "DisruptionTarget",
-        status="True",
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
         lastTransitionTime=now,

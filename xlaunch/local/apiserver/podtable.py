@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.workload import is_true, sidecars
 from xlaunch.local.apiserver.ages import since
 from xlaunch.local.kube import Object
 
 Status = Mapping[str, Any]
-
-
-def has_condition(each: Object, kind: str) -> bool:
-    """Whether a condition is True."""
-    conditions = each.get("status", {}).get("conditions", [])
-    return any(found["type"] == kind and found["status"] == "True" for found in conditions)
-
-
-def sidecars(pod: Object) -> set[str]:
-    """Names of the init containers that keep running."""
-    return {each["name"] for each in pod["spec"].get("initContainers", []) if each.get("restartPolicy") == "Always"}
 
 
 def _ended(state: Status) -> str:
@@ -30,7 +20,7 @@ def _ended(state: Status) -> str:
     return f"Signal:{state['signal']}" if state.get("signal") else f"ExitCode:{state['exitCode']}"
 
 
-def _initializing(pod: Object, restartable: set[str]) -> tuple[str, int]:
+def _initializing(pod: Object, restartable: Collection[str]) -> tuple[str, int]:
     """The word for a pod whose init containers are not through ("" if they are), and the number of ready sidecars."""
     ready = 0
     for index, status in enumerate(pod["status"].get("initContainerStatuses", [])):
@@ -74,10 +64,10 @@ def status_word(pod: Object) -> tuple[str, int]:
     reason = status.get("reason") or status.get("phase", "")
     if any(each.get("reason") == "SchedulingGated" for each in status.get("conditions", [])):
         reason = "SchedulingGated"
-    initializing, ready = _initializing(pod, sidecars(pod)) if status else ("", 0)
-    if not initializing or has_condition(pod, "Initialized"):
+    initializing, ready = _initializing(pod, sidecars(pod["spec"])) if status else ("", 0)
+    if not initializing or is_true(status, "Initialized"):
         main = status.get("containerStatuses", [])
-        reason, running = _running(main, reason, pod_ready=has_condition(pod, "Ready"))
+        reason, running = _running(main, reason, pod_ready=is_true(status, "Ready"))
         ready += running
     else:
         reason = initializing
@@ -91,9 +81,9 @@ def status_word(pod: Object) -> tuple[str, int]:
 
 def restarts(pod: Object, now: datetime) -> str:
     """What the RESTARTS column says: the count, and when the last one was."""
-    status, restartable = pod.get("status", {}), sidecars(pod)
+    status, restartable = pod.get("status", {}), sidecars(pod["spec"])
     init = status.get("initContainerStatuses", [])
-    if not _initializing(pod, restartable)[0] or has_condition(pod, "Initialized"):
+    if not _initializing(pod, restartable)[0] or is_true(status, "Initialized"):
         counted = [each for each in init if each["name"] in restartable] + status.get("containerStatuses", [])
     else:
         counted = init
@@ -108,10 +98,10 @@ def pod_row(pod: Object, now: datetime) -> list[Any]:
     spec, status = pod["spec"], pod.get("status", {})
     word, ready = status_word(pod)
     gates = [each["conditionType"] for each in spec.get("readinessGates", [])]
-    open_gates = sum(has_condition(pod, each) for each in gates)
+    open_gates = sum(is_true(status, each) for each in gates)
     return [
         pod["metadata"]["name"],
-        f"{ready}/{len(spec['containers']) + len(sidecars(pod))}",
+        f"{ready}/{len(spec['containers']) + len(sidecars(spec))}",
         word,
         restarts(pod, now),
         since(pod["metadata"].get("creationTimestamp"), now),

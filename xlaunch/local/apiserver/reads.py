@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from xlaunch.local.apiserver import selectors
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.selectors import Predicate
-from xlaunch.local.apiserver.store import Change, Key, Store
+from xlaunch.local.apiserver.store import Change, Store
 from xlaunch.local.kube import Event, Object, bad_request
+from xlaunch.local.objects import Key
 
 
 @dataclass(frozen=True)

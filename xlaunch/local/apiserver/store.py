@@ -8,8 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from xlaunch.local.kube import Object, StatusError
-
-Key = tuple[str, str]  # namespace ("" where there is none) and name
+from xlaunch.local.objects import Key
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from xlaunch.local.apiserver.ages import human_duration, since
-from xlaunch.local.apiserver.podtable import has_condition, pod_row
+from xlaunch.core.timestamps import words
+from xlaunch.core.workload import condition, is_true
+from xlaunch.local.apiserver.ages import since
+from xlaunch.local.apiserver.podtable import pod_row
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.selectors import field
 from xlaunch.local.kube import Object, bad_request
+from xlaunch.local.objects import end_of, status_of
 
 Row = Callable[[Object, datetime], list[Any]]
 
@@ -75,7 +78,7 @@ def _job(job: Object, now: datetime) -> list[Any]:
     duration = ""
     if started:
         end = datetime.fromisoformat(ended) if ended else now
-        duration = human_duration((end - datetime.fromisoformat(started)).total_seconds())
+        duration = words((end - datetime.fromisoformat(started)).total_seconds())
     containers = spec["template"]["spec"]["containers"]
     return [
         job["metadata"]["name"],
@@ -90,13 +93,12 @@ def _job(job: Object, now: datetime) -> list[Any]:
 
 
 def _job_status(job: Object) -> str:
-    for kind in ("Complete", "Failed"):
-        if has_condition(job, kind):
-            return kind
+    if end := end_of(job):
+        return str(end["type"])
     if "deletionTimestamp" in job["metadata"]:
         return "Terminating"
     for kind in ("Suspended", "FailureTarget", "SuccessCriteriaMet"):
-        if has_condition(job, kind):
+        if is_true(status_of(job), kind):
             return kind
     return "Running"
 
@@ -106,9 +108,8 @@ def _pairs(labels: Mapping[str, str]) -> str:
 
 
 def _node(node: Object, now: datetime) -> list[Any]:
-    conditions = node.get("status", {}).get("conditions", [])
-    ready = next((each["status"] for each in conditions if each["type"] == "Ready"), None)
-    status = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
+    ready = condition(status_of(node), "Ready")
+    status = "Ready" if ready.get("status") == "True" else "NotReady" if ready else "Unknown"
     if node.get("spec", {}).get("unschedulable"):
         status += ",SchedulingDisabled"
     prefix = "node-role.kubernetes.io/"
@@ -167,14 +168,12 @@ def _event(event: Object, now: datetime) -> list[Any]:
 def _jobset(jobset: Object, now: datetime) -> list[Any]:
     """The printer columns of JobSet's CRD (v0.12.0): cells of absent values are null."""
     spec, status = jobset.get("spec", {}), jobset.get("status", {})
-    conditions = status.get("conditions", [])
-    completed = next((each["status"] for each in conditions if each["type"] == "Completed"), None)
     restarts, suspended = status.get("restarts"), spec.get("suspend")
     return [
         jobset["metadata"]["name"],
         status.get("terminalState"),
         None if restarts is None else str(restarts),
-        completed,
+        condition(status, "Completed").get("status"),
         None if suspended is None else str(suspended).lower(),
         _age(jobset, now),
     ]

@@ -9,14 +9,18 @@ from datetime import datetime
 from random import Random
 from typing import Any, Protocol
 
+from xlaunch.core.merge_patch import merge_patch
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.apiserver import admission, bodies, defaults, managed, names, patches
 from xlaunch.local.apiserver.bodies import WriteOptions
+from xlaunch.local.apiserver.deletion import is_held
 from xlaunch.local.apiserver.problems import Problem, invalid, refusal, required
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import definition
-from xlaunch.local.apiserver.store import Key, Store
+from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.validation import check_create, check_update
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Hook, Hooks, Kube, Object, StatusError, bad_request
+from xlaunch.local.objects import Key, is_deleting
 
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
@@ -38,22 +42,6 @@ class WallClock(Protocol):
         ...
 
 
-def timestamp(moment: datetime) -> str:
-    """A Time as Kubernetes writes it."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def is_finished(old: Object) -> bool:
-    """A deleted object that nothing holds any longer."""
-    metadata = old["metadata"]
-    held = (
-        metadata.get("finalizers")
-        or metadata.get("deletionGracePeriodSeconds")
-        or old.get("spec", {}).get("finalizers")
-    )
-    return "deletionTimestamp" in metadata and not held
-
-
 class Writer:
     """Writes to a store."""
 
@@ -72,7 +60,7 @@ class Writer:
 
     def now(self) -> str:
         """This moment as a timestamp."""
-        return timestamp(self._clock.now())
+        return stamp(self._clock.now())
 
     async def create(
         self,
@@ -139,7 +127,7 @@ class Writer:
         node = definition(resource.schema)
         kinds: dict[str, Callable[[Object], Object]] = {
             JSON_PATCH: lambda old: patches.json_patch(old, body),
-            MERGE: lambda old: patches.merge(old, body),
+            MERGE: lambda old: merge_patch(old, body),
             STRATEGIC: lambda old: patches.strategic(old, body, node),
         }
         if resource.custom:
@@ -188,7 +176,7 @@ class Writer:
                 return new
             if self._store.get(resource.plural, key) is old:
                 break
-        if is_finished(new):
+        if is_deleting(new) and not is_held(new):
             return self._store.remove(resource.plural, key, new)
         return self._store.put(resource.plural, key, new)
 

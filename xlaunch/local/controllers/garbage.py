@@ -15,11 +15,10 @@ from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.writes import change, delete, remove_finalizer
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, find
-from xlaunch.local.objects import finalizers_of, is_deleting, key_of, uid_of
+from xlaunch.local.objects import FOREGROUND, ORPHAN, finalizers_of, is_deleting, key_of, uid_of
 from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 KINDS = {
     ("v1", "Pod"): "pods",
     ("v1", "Service"): "services",

@@ -1,4 +1,4 @@
-"""Deleting finished Jobs after their TTL (Kubernetes 1.37, pkg/controller/ttlafterfinished)."""
+"""The TTL of what has finished: Jobs are deleted after it (Kubernetes 1.37, pkg/controller/ttlafterfinished)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.writes import delete
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, find
-from xlaunch.local.objects import Key, condition, is_deleting, is_true, key_of, moment, status_of
+from xlaunch.local.objects import Key, end_of, is_deleting, key_of
 from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 
-def until_expiry(job: Object, now: datetime, scale: float) -> float | None:
-    """Seconds of cluster time until the Job's TTL ends; None where it has none, or goes on."""
-    ttl = job["spec"].get("ttlSecondsAfterFinished")
-    if ttl is None or is_deleting(job):
+def until_expiry(obj: Object, now: datetime, scale: float) -> float | None:
+    """Seconds of cluster time until the TTL of a Job or JobSet ends; None where it has none, or goes on."""
+    ttl, ended = obj["spec"].get("ttlSecondsAfterFinished"), end_of(obj)
+    if ttl is None or not ended:
         return None
-    for kind in ("Complete", "Failed"):
-        if is_true(status_of(job), kind):
-            ended = moment((condition(status_of(job), kind) or {})["lastTransitionTime"])
-            return float(ttl - (now - ended).total_seconds() / scale)
-    return None
+    return float(ttl - (now - datetime.fromisoformat(ended["lastTransitionTime"])).total_seconds() / scale)
 
 
 class TtlController:
@@ -48,7 +44,7 @@ class TtlController:
         namespace, name = key
         job = await find(self._kube, "jobs", name, namespace)
         left = until_expiry(job, self._clock.now(), self._clock.scale) if job else None
-        if job is None or left is None:
+        if job is None or left is None or is_deleting(job):
             return
         if left > 0:
             self._queue.add_after(key, left)

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.merge_patch import difference
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import (
-    finalizers_of,
-    is_terminal,
-    key_of,
-    merge_patch,
-    status_of,
-    uid_of,
-    with_condition,
-)
+from xlaunch.local.objects import finalizers_of, is_terminal, key_of, status_of, uid_of, with_condition
 
 ATTEMPTS = 5
 
 
 async def write_status(kube: Kube, resource: str, obj: Object, status: Mapping[str, Any]) -> Object:
     """Writes a status that was made from `obj`; 409 where the object has changed since. Nothing new: no write."""
-    patch = merge_patch(status_of(obj), status)
+    patch = difference(status_of(obj), status)
     if not patch:
         return obj
     namespace, name = key_of(obj)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from xlaunch.core.workload import is_true
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import STRATEGIC, Object, StatusError
 from xlaunch.local.node import nodes
-from xlaunch.local.node.nodes import LEASE_NAMESPACE, RENEW_SECONDS, NodeSpec
+from xlaunch.local.node.nodes import RENEW_SECONDS, NodeSpec
 from xlaunch.local.node.pod import Machine, PodRunner, address_of
-from xlaunch.local.objects import node_of, uid_of
+from xlaunch.local.objects import LEASE_NAMESPACE, node_of, status_of, uid_of
 
 
 class Agent:
@@ -80,7 +81,7 @@ class Agent:
             if node_of(pod) == name:
                 self._run(pod)
         known = self._nodes.objects.get(("", name))
-        if known and not nodes.is_ready(known):
+        if known and not is_true(status_of(known), "Ready"):
             await self._report_ready(name)
 
     async def _go_down(self, name: str) -> None:
@@ -140,7 +141,7 @@ class Agent:
             for name in sorted(self._alive):
                 await self._renew(name)
                 known = self._nodes.objects.get(("", name))
-                if known and not nodes.is_ready(known):
+                if known and not is_true(status_of(known), "Ready"):
                     await self._report_ready(name)
 
     async def _renew(self, name: str) -> None:

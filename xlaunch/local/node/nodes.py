@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from xlaunch.core.timestamps import micro_stamp, stamp
 from xlaunch.core.tpu import TpuType
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import micro_stamp, stamp
 
 LOST = "xlaunch.dev/lost"
-LEASE_NAMESPACE = "kube-node-lease"
 # kubelet 1.35 defaults: nodeLeaseDurationSeconds, and the renewal every quarter of it; seconds
 LEASE_SECONDS = 40
 RENEW_SECONDS = 10
@@ -146,12 +145,6 @@ def lease(name: str, now: datetime) -> Object:
 def is_lost(body: Object) -> bool:
     """Whether somebody has asked for the node's loss by annotation."""
     return (body["metadata"].get("annotations") or {}).get(LOST) == "true"
-
-
-def is_ready(body: Object) -> bool:
-    """Whether the Node object says so; the node lifecycle controller may have thought otherwise meanwhile."""
-    found = (body.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in found)
 
 
 def _architecture() -> str:

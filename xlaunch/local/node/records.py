@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import stamp
 
 Kind = Literal["init", "sidecar", "main"]
 # Kubernetes writes the zero time of a container that never started as the epoch

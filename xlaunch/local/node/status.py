@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.kube import Object
 from xlaunch.local.node.env import Addresses
 from xlaunch.local.node.records import ContainerRecord
-from xlaunch.local.objects import stamp, with_condition
+from xlaunch.local.objects import with_condition
 
 Records = Sequence[ContainerRecord]
 STOPPED = ("Succeeded", "Failed")

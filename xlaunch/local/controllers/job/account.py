@@ -11,12 +11,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from xlaunch.core.pods import phase
+from xlaunch.core.workload import is_true
 from xlaunch.local.controllers.job.conditions import job_condition
 from xlaunch.local.controllers.job.failure import is_failed, judge
 from xlaunch.local.controllers.job.indexes import format_indexes, index_of, parse_indexes
 from xlaunch.local.controllers.job.plan import Plan, Situation, completed_indexes
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import is_deleting, is_true, phase_of, status_of, uid_of
+from xlaunch.local.objects import is_deleting, status_of, uid_of
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,13 @@ def account(situation: Situation, plan: Plan, created: int) -> Account:
     before = parse_indexes(status.get("completedIndexes", ""), situation.completions)
     release = [pod for pod in situation.pods if situation.is_tracked(pod) and _has_ended(situation, plan, pod)]
     for pod in release:
-        if phase_of(pod) == "Succeeded" and uid_of(pod) not in (uncounted.get("failed") or ()):
+        if phase(pod) == "Succeeded" and uid_of(pod) not in (uncounted.get("failed") or ()):
             if not situation.indexed:
                 _add(uncounted, "succeeded", uid_of(pod))
         elif _counts_as_failed(situation, plan, pod):
             _add(uncounted, "failed", uid_of(pod))
     if situation.indexed:
-        released = {index_of(pod, situation.completions) for pod in release if phase_of(pod) == "Succeeded"}
+        released = {index_of(pod, situation.completions) for pod in release if phase(pod) == "Succeeded"}
         done = before | (completed_indexes(situation, status) & {index for index in released if index is not None})
         _set_count(status, "succeeded", len(done))
         if done:
@@ -88,7 +90,7 @@ def _has_ended(situation: Situation, plan: Plan, pod: Object) -> bool:
     """Whether the pod's finalizer may go: its end is known, or the Job itself ends."""
     if is_deleting(situation.job) or plan.finish is not None:
         return True
-    return phase_of(pod) == "Succeeded" or is_failed(pod, situation.job)
+    return phase(pod) == "Succeeded" or is_failed(pod, situation.job)
 
 
 def _counts_as_failed(situation: Situation, plan: Plan, pod: Object) -> bool:

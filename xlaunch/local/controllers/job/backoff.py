@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from xlaunch.core.budget import replacement_delay
+from xlaunch.core.workload import condition, sidecars
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import condition, moment, status_of
+from xlaunch.local.objects import status_of
 
 # A stamp has whole seconds, and the news of it takes a moment
 STAMP_SLACK = timedelta(seconds=1.5)
@@ -56,19 +57,15 @@ def ended_at(pod: Mapping[str, Any], seen: datetime) -> datetime:
 
 def _containers_end(pod: Mapping[str, Any]) -> datetime | None:
     """The latest end, None while any container that counts has not ended."""
-    sidecars = {
-        container["name"]
-        for container in pod["spec"].get("initContainers") or ()
-        if container.get("restartPolicy") == "Always"
-    }
+    restartable = sidecars(pod["spec"])
     statuses: list[Object] = [*(status_of(pod).get("containerStatuses") or ())]
-    statuses += [entry for entry in status_of(pod).get("initContainerStatuses") or () if entry["name"] in sidecars]
+    statuses += [entry for entry in status_of(pod).get("initContainerStatuses") or () if entry["name"] in restartable]
     ends = [((entry.get("state") or {}).get("terminated") or {}).get("finishedAt", "") for entry in statuses]
-    return max(moment(end) for end in ends) if ends and all(ends) else None
+    return max(datetime.fromisoformat(end) for end in ends) if ends and all(ends) else None
 
 
 def _not_ready_since(pod: Mapping[str, Any]) -> datetime | None:
     ready = condition(status_of(pod), "Ready")
-    if ready is None or ready.get("status") != "False" or not ready.get("lastTransitionTime"):
+    if ready.get("status") != "False" or not ready.get("lastTransitionTime"):
         return None
-    return moment(ready["lastTransitionTime"])
+    return datetime.fromisoformat(ready["lastTransitionTime"])

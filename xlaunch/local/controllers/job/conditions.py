@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import condition
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import condition, stamp
 from xlaunch.local.recorder import Note
 
 
@@ -32,7 +33,7 @@ def suspend(status: Object, now: datetime) -> list[Note]:
 
 def resume(status: Object, now: datetime) -> list[Note]:
     """Marks a Job that was suspended as resumed, with a new start time; its event where that is news."""
-    if condition(status, "Suspended") is None:
+    if not condition(status, "Suspended"):
         return []
     if not _set_condition(status, job_condition("Suspended", "JobResumed", "Job resumed", now, status="False")):
         return []

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from xlaunch.core.pods import in_place_restarts, phase
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import is_deleting, phase_of, status_of
+from xlaunch.local.objects import is_deleting, status_of
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ def only_replaces_failed(job: Mapping[str, Any]) -> bool:
 
 def is_failed(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
     """Whether the Job takes the pod for lost: it failed, or it is being deleted and did not succeed before."""
-    if phase_of(pod) == "Failed":
+    if phase(pod) == "Failed":
         return True
-    return not only_replaces_failed(job) and is_deleting(pod) and phase_of(pod) != "Succeeded"
+    return not only_replaces_failed(job) and is_deleting(pod) and phase(pod) != "Succeeded"
 
 
 def judge(job: Mapping[str, Any], pod: Mapping[str, Any]) -> Verdict:
@@ -71,12 +72,7 @@ def past_restart_limit(job: Mapping[str, Any], pods: Iterable[Mapping[str, Any]]
     """
     if job["spec"]["template"]["spec"].get("restartPolicy") != "OnFailure":
         return False
-    restarts: int = sum(
-        entry.get("restartCount", 0)
-        for pod in pods
-        if phase_of(pod) in ("Running", "Pending")
-        for entry in _container_statuses(pod)
-    )
+    restarts = sum(in_place_restarts(pod) for pod in pods if phase(pod) in ("Running", "Pending"))
     return restarts > 0 if limit == 0 else restarts >= limit
 
 

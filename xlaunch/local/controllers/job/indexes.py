@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from xlaunch.local.objects import COMPLETION_INDEX, annotations_of
+from xlaunch.core.pods import COMPLETION_INDEX
+from xlaunch.local.objects import annotations_of
 
 
 def index_of(pod: Mapping[str, Any], completions: int) -> int | None:

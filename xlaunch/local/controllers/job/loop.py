@@ -6,6 +6,7 @@ import asyncio
 import copy
 from datetime import datetime
 
+from xlaunch.core.pods import TRACKING_FINALIZER
 from xlaunch.local.controllers.job.account import account, conclude, settle
 from xlaunch.local.controllers.job.backoff import Record
 from xlaunch.local.controllers.job.plan import Plan, Situation, plan
@@ -15,16 +16,14 @@ from xlaunch.local.controllers.writes import delete, remove_finalizer, write_sta
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError, find
 from xlaunch.local.objects import (
-    TRACKING_FINALIZER,
     Key,
     controller_of,
+    end_of,
     finalizers_of,
     is_controlled_by,
     is_deleting,
     is_terminal,
-    is_true,
     key_of,
-    status_of,
     uid_of,
 )
 from xlaunch.local.recorder import Note, Recorder, Report
@@ -64,7 +63,7 @@ class JobController:
         )
 
     def _on_job(self, kind: Change, job: Object, before: Object | None) -> None:
-        if kind == "DELETED" or is_finished(job):
+        if kind == "DELETED" or end_of(job):
             self._records.pop(uid_of(job), None)
             for pod in self._pods.objects.values():
                 if is_controlled_by(pod, uid_of(job)):
@@ -83,7 +82,7 @@ class JobController:
         if owner is None or owner["kind"] != KIND:
             return
         job = self._jobs.objects.get((pod["metadata"]["namespace"], owner["name"]))
-        if job is not None and uid_of(job) == owner["uid"] and not is_finished(job):
+        if job is not None and uid_of(job) == owner["uid"] and not end_of(job):
             self._queue.add_after(key_of(job), BATCH_SECONDS)
         elif kind != "DELETED" and TRACKING_FINALIZER in finalizers_of(pod):
             self._orphans.add(key_of(pod))
@@ -101,13 +100,13 @@ class JobController:
 
     async def _is_counting(self, namespace: str, name: str, uid: str) -> bool:
         job = await find(self._kube, "jobs", name, namespace)
-        return job is not None and uid_of(job) == uid and not is_finished(job)
+        return job is not None and uid_of(job) == uid and not end_of(job)
 
     async def sync(self, key: Key) -> None:
         """One sync of one Job."""
         namespace, name = key
         job = await find(self._kube, "jobs", name, namespace)
-        if job is None or is_finished(job) or job["spec"].get("managedBy", MANAGER) != MANAGER:
+        if job is None or end_of(job) or job["spec"].get("managedBy", MANAGER) != MANAGER:
             return
         situation = await self._situation(job)
         decided = plan(situation)
@@ -185,8 +184,3 @@ class JobController:
 
     async def _note(self, job: Object, note: Note) -> None:
         await self._recorder.record(job, note, api_version=API_VERSION, kind=KIND)
-
-
-def is_finished(job: Object) -> bool:
-    """Whether the Job has come to its end."""
-    return is_true(status_of(job), "Complete") or is_true(status_of(job), "Failed")

@@ -11,24 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.pods import TRACKING_FINALIZER, phase
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import condition, is_true
 from xlaunch.local.controllers.job import backoff
 from xlaunch.local.controllers.job.conditions import job_condition, resume, suspend
 from xlaunch.local.controllers.job.failure import is_failed, judge, only_replaces_failed, past_restart_limit
 from xlaunch.local.controllers.job.indexes import index_of, parse_indexes
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import (
-    TRACKING_FINALIZER,
-    condition,
-    finalizers_of,
-    is_deleting,
-    is_terminal,
-    is_true,
-    moment,
-    phase_of,
-    stamp,
-    status_of,
-    uid_of,
-)
+from xlaunch.local.objects import finalizers_of, is_deleting, is_terminal, status_of, uid_of
 from xlaunch.local.recorder import Note
 
 DEFAULT_BACKOFF_LIMIT = 6
@@ -143,7 +134,7 @@ def completed_indexes(situation: Situation, status: Mapping[str, Any]) -> set[in
     indexes = parse_indexes(status.get("completedIndexes", ""), situation.completions)
     for pod in situation.pods:
         index = index_of(pod, situation.completions)
-        if index is not None and phase_of(pod) == "Succeeded" and situation.is_tracked(pod):
+        if index is not None and phase(pod) == "Succeeded" and situation.is_tracked(pod):
             indexes.add(index)
     return indexes
 
@@ -153,7 +144,7 @@ def _newly_ended(situation: Situation) -> tuple[list[Object], list[Object]]:
     uncounted = status_of(situation.job).get("uncountedTerminatedPods") or {}
     fresh = [pod for pod in situation.pods if situation.is_tracked(pod) and situation.valid_index(pod)]
     succeeded = [
-        pod for pod in fresh if phase_of(pod) == "Succeeded" and uid_of(pod) not in (uncounted.get("succeeded") or ())
+        pod for pod in fresh if phase(pod) == "Succeeded" and uid_of(pod) not in (uncounted.get("succeeded") or ())
     ]
     failed = [
         pod for pod in fresh if is_failed(pod, situation.job) and uid_of(pod) not in (uncounted.get("failed") or ())
@@ -168,11 +159,9 @@ def _ends(situation: Situation, pods: Sequence[Object]) -> list[datetime]:
 def _failure(situation: Situation, status: Object, failed: Sequence[Object]) -> Object | None:
     """The condition that ends the Job as failed: decided before, or now by a policy, the limits or the deadline."""
     now, job = situation.now, situation.job
-    if is_true(status, "SuccessCriteriaMet"):
-        return dict(condition(status, "SuccessCriteriaMet") or {})
-    decided = condition(status, "FailureTarget")
-    if decided is not None and decided.get("status") == "True":
-        return dict(decided)
+    for kind in ("SuccessCriteriaMet", "FailureTarget"):
+        if is_true(status, kind):
+            return dict(condition(status, kind))
     for pod in situation.pods:
         verdict = judge(job, pod) if is_failed(pod, job) else None
         if verdict is not None and verdict.message:
@@ -193,7 +182,7 @@ def _until_deadline(situation: Situation, status: Mapping[str, Any]) -> float | 
     seconds = situation.spec.get("activeDeadlineSeconds")
     if seconds is None or "startTime" not in status or situation.spec.get("suspend"):
         return None
-    elapsed = (situation.now - moment(status["startTime"])).total_seconds() / situation.scale
+    elapsed = (situation.now - datetime.fromisoformat(status["startTime"])).total_seconds() / situation.scale
     return float(seconds - elapsed)
 
 

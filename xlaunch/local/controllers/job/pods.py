@@ -6,8 +6,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from xlaunch.core.pods import COMPLETION_INDEX, TRACKING_FINALIZER
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import COMPLETION_INDEX, TRACKING_FINALIZER, controller_reference
+from xlaunch.local.objects import controller_reference
 
 API_VERSION, KIND = "batch/v1", "Job"
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from xlaunch.core.workload import condition
 from xlaunch.local.controllers.jobset.names import REPLICATED_JOB
 from xlaunch.local.controllers.jobset.status import Draft
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import condition, labels_of, moment, status_of
+from xlaunch.local.objects import labels_of, status_of
 from xlaunch.local.recorder import Note
 
 DEFAULT_ACTION = "RestartJobSet"
@@ -51,7 +53,7 @@ def _matching(rules: Sequence[Object], failed: Sequence[Object]) -> tuple[Object
 
 
 def _applies(rule: Mapping[str, Any], job: Object) -> bool:
-    failure = condition(status_of(job), "Failed") or {}
+    failure = condition(status_of(job), "Failed")
     reasons = rule.get("onJobFailureReasons") or ()
     patterns = rule.get("onJobFailureMessagePatterns") or ()
     targets = rule.get("targetReplicatedJobs") or ()
@@ -72,7 +74,10 @@ def _matches(pattern: str, message: str) -> bool:
 
 def _first(failed: Sequence[Object]) -> Object:
     """The Job that failed first."""
-    return min(failed, key=lambda job: moment((condition(status_of(job), "Failed") or {})["lastTransitionTime"]))
+    return min(
+        failed,
+        key=lambda job: datetime.fromisoformat(condition(status_of(job), "Failed")["lastTransitionTime"]),
+    )
 
 
 def _named(message: str, job: Object) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from xlaunch.core.merge_patch import difference
 from xlaunch.local.controllers.jobset.build import child_job
 from xlaunch.local.controllers.jobset.failure import apply_failure_policy
 from xlaunch.local.controllers.jobset.names import (
@@ -25,8 +25,9 @@ from xlaunch.local.controllers.jobset.status import (
     has_started,
     replicated_status,
 )
+from xlaunch.local.controllers.ttl import until_expiry
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import condition, is_true, labels_of, merge_patch, moment, status_of
+from xlaunch.local.objects import end_of, labels_of
 from xlaunch.local.recorder import Note
 
 RESUMABLE_MAPS = (("metadata", "labels"), ("metadata", "annotations"), ("spec", "nodeSelector"))
@@ -57,9 +58,8 @@ def plan(jobset: Object, jobs: Sequence[Object], now: datetime, scale: float) ->
     draft = Draft.of(jobset, now)
     statuses = replicated_status(jobset, owned)
     draft.status["replicatedJobsStatus"] = statuses
-    finished = condition_of_end(jobset)
-    if finished is not None:
-        left = _until_expiry(jobset, finished, now, scale)
+    if end_of(jobset):
+        left = until_expiry(jobset, now, scale)
         expired = left is not None and left <= 0
         return Plan(draft.status, draft.notes, delete=owned.active, wait=None if expired else left, expired=expired)
     suspended = bool(jobset["spec"].get("suspend"))
@@ -89,21 +89,6 @@ def plan(jobset: Object, jobs: Sequence[Object], now: datetime, scale: float) ->
         suspend=suspend,
         resume=resume,
     )
-
-
-def condition_of_end(jobset: Object) -> Mapping[str, Any] | None:
-    """The condition that ended the JobSet, None while it goes on."""
-    for kind in ("Completed", "Failed"):
-        if is_true(status_of(jobset), kind):
-            return condition(status_of(jobset), kind)
-    return None
-
-
-def _until_expiry(jobset: Object, finished: Mapping[str, Any], now: datetime, scale: float) -> float | None:
-    ttl = jobset["spec"].get("ttlSecondsAfterFinished")
-    if ttl is None:
-        return None
-    return float(ttl - (now - moment(finished["lastTransitionTime"])).total_seconds() / scale)
 
 
 def _is_success(jobset: Object, succeeded: Sequence[Object]) -> bool:
@@ -204,5 +189,5 @@ def _resume_patch(job: Object, replicated: Object) -> Object:
         added = [entry for entry in wanted["spec"].get(name) or () if entry not in kept]
         if added:
             after["spec"][name] = kept + added
-    template = merge_patch({part: before.get(part) or {} for part in after}, after)
+    template = difference({part: before.get(part) or {} for part in after}, after)
     return {"spec": {"suspend": False, **({"template": template} if template else {})}}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from xlaunch.core.pods import COMPLETION_INDEX
 from xlaunch.local.controllers.invalid import forbidden
 from xlaunch.local.controllers.jobset.names import (
     EXCLUSIVE_TOPOLOGY,
@@ -21,14 +22,7 @@ from xlaunch.local.controllers.jobset.names import (
     job_name,
 )
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import (
-    COMPLETION_INDEX,
-    annotations_of,
-    controller_of,
-    is_deleting,
-    labels_of,
-    node_of,
-)
+from xlaunch.local.objects import annotations_of, controller_of, is_deleting, labels_of, node_of
 
 MUTATING, VALIDATING = "mpod.kb.io", "vpod.kb.io"
 

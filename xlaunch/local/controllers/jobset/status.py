@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import is_true
 from xlaunch.local.controllers.jobset.names import (
     REPLICATED_JOB,
     RESTART_ATTEMPT,
@@ -15,7 +17,7 @@ from xlaunch.local.controllers.jobset.names import (
     replicated_jobs,
 )
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import is_true, labels_of, stamp, status_of
+from xlaunch.local.objects import labels_of, status_of
 from xlaunch.local.recorder import Note
 
 # One of these holds at a time; the other becomes False and keeps the time of its last True

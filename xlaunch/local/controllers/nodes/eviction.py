@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.scheduler.selectors import tolerates, untolerated
 from xlaunch.local.controllers.writes import delete, disrupt
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, find
-from xlaunch.local.objects import Key, is_deleting, is_terminal, key_of, node_of, stamp, uid_of
+from xlaunch.local.objects import Key, is_deleting, is_terminal, key_of, node_of, uid_of
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xlaunch.core.timestamps import stamp
 from xlaunch.local.controllers.nodes.health import ready_status
 from xlaunch.local.controllers.writes import delete, disrupt, end
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import is_deleting, node_of, stamp
+from xlaunch.local.objects import is_deleting, node_of
 from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 

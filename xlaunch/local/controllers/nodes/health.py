@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import condition
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import condition, stamp, status_of
+from xlaunch.local.objects import status_of
 
 MONITOR_SECONDS = 5.0
 GRACE_SECONDS = 50.0
@@ -21,7 +23,7 @@ JUDGED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 def ready_status(node: Object) -> str:
     """True, False or Unknown; "" where nobody has said yet."""
-    return str((condition(status_of(node), "Ready") or {}).get("status", ""))
+    return str(condition(status_of(node), "Ready").get("status", ""))
 
 
 def grace_of(node: Object) -> float:

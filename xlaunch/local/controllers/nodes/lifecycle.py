@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import condition, is_true
 from xlaunch.local.controllers.nodes.health import (
     MONITOR_SECONDS,
     evictions_per_second,
@@ -14,11 +16,9 @@ from xlaunch.local.controllers.nodes.health import (
 from xlaunch.local.controllers.writes import change
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import condition, is_true, node_of, stamp, status_of, with_condition
+from xlaunch.local.objects import LEASE_NAMESPACE, node_of, status_of, with_condition
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
-
-LEASE_NAMESPACE = "kube-node-lease"
 
 
 class NodeLifecycle:
@@ -107,7 +107,7 @@ class NodeLifecycle:
         def not_ready(latest: Object) -> Object | None:
             if not is_true(status_of(latest), "Ready"):
                 return None
-            ready = {**(condition(status_of(latest), "Ready") or {}), "status": "False", "lastTransitionTime": now}
+            ready = {**condition(status_of(latest), "Ready"), "status": "False", "lastTransitionTime": now}
             return {"status": {"conditions": with_condition(status_of(latest)["conditions"], ready)}}
 
         for pod in list(self._pods.objects.values()):
@@ -150,5 +150,5 @@ class NodeLifecycle:
 
 def _heartbeat(node: Object) -> tuple[str, str]:
     """What changes with every word that the kubelet itself says about the node."""
-    ready = condition(status_of(node), "Ready") or {}
+    ready = condition(status_of(node), "Ready")
     return ready.get("lastHeartbeatTime") or "", ready.get("lastTransitionTime") or ""

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from xlaunch.core.timestamps import stamp
+from xlaunch.core.workload import condition
 from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.scheduler.fit import choose
 from xlaunch.local.controllers.scheduler.nodes import Nodes
 from xlaunch.local.controllers.writes import change
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import (
-    condition,
-    is_deleting,
-    is_terminal,
-    key_of,
-    node_of,
-    stamp,
-    status_of,
-    uid_of,
-    with_condition,
-)
+from xlaunch.local.objects import is_deleting, is_terminal, key_of, node_of, status_of, uid_of, with_condition
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
@@ -81,8 +73,7 @@ class Scheduler:
         return True
 
     async def _refuse(self, pod: Object, message: str) -> None:
-        known = condition(status_of(pod), "PodScheduled")
-        if known is not None and known.get("message") == message:
+        if condition(status_of(pod), "PodScheduled").get("message") == message:
             return
         new = {
             "type": "PodScheduled",

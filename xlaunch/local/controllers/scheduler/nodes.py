@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from xlaunch.local.controllers.scheduler.requests import Amounts, Port, amount, host_ports, pod_requests
+from xlaunch.local.controllers.scheduler.requests import Amounts, Port, host_ports, number_of, pod_requests
 from xlaunch.local.controllers.scheduler.selectors import label_selector_holds
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import is_terminal, labels_of, node_of
@@ -33,7 +33,7 @@ class NodeInfo:
     def allocatable(self, resource: str) -> Decimal:
         """How much of a resource the node has for pods."""
         amounts = (self.node.get("status") or {}).get("allocatable") or {}
-        return amount(str(amounts.get(resource, "0")))
+        return number_of(str(amounts.get(resource, "0")))
 
     def add(self, pod: Object) -> None:
         """Counts the pod as placed here."""

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from xlaunch.local.apiserver.pods import quantity
+from xlaunch.core.quantity import amount
 
 Amounts = dict[str, Decimal]
 Port = tuple[str, str, int]
@@ -16,9 +16,9 @@ ANY_ADDRESS = "0.0.0.0"
 
 
 @lru_cache(maxsize=4096)
-def amount(text: str) -> Decimal:
+def number_of(text: str) -> Decimal:
     """The number that a quantity stands for; the API server lets no malformed one through."""
-    return quantity(text) or Decimal(0)
+    return amount(text) or Decimal(0)
 
 
 def pod_requests(spec: Mapping[str, Any]) -> Amounts:
@@ -41,7 +41,7 @@ def pod_requests(spec: Mapping[str, Any]) -> Amounts:
             _add(moment, container)
             _raise(peak, moment)
     _raise(total, peak)
-    _add_amounts(total, {name: amount(str(text)) for name, text in (spec.get("overhead") or {}).items()})
+    _add_amounts(total, {name: number_of(str(text)) for name, text in (spec.get("overhead") or {}).items()})
     return total
 
 
@@ -66,7 +66,7 @@ def ports_collide(wanted: set[Port], taken: set[Port]) -> bool:
 
 def _add(total: Amounts, container: Mapping[str, Any]) -> None:
     requests = (container.get("resources") or {}).get("requests") or {}
-    _add_amounts(total, {name: amount(str(text)) for name, text in requests.items()})
+    _add_amounts(total, {name: number_of(str(text)) for name, text in requests.items()})
 
 
 def _add_amounts(total: Amounts, more: Amounts) -> None:

@@ -145,9 +145,12 @@ def restarted(*counts):
 
 
 IN_PLACE = [
-    ("restarts of all containers are summed", [restarted(2, 1)], 0, (3, 37)),
-    ("losses and restarts are two tests, not one sum", [restarted(3)], 2, (3, 37)),
+    ("restarts of all containers are summed", [restarted(2, 1)], 0, (3, 36)),
+    ("losses and restarts are two tests, not one sum", [restarted(3)], 2, (3, 36)),
     ("the nearer one counts", [restarted(1)], 5, (1, 35)),
+    ("the limit itself is one loss that is survived", [], 39, (0, 1)),
+    ("and one restart that is not", [restarted(39)], 0, (39, 0)),
+    ("as many restarts as the limit have failed the Job", [restarted(40)], 0, (40, 0)),
 ]
 
 

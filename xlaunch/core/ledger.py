@@ -41,8 +41,8 @@ class Slice:
 
     `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, by the pods.
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
-    `budget_left`: how many more pods it may lose before its Job fails (fewer where in-place restarts have come nearer
-    to the limit). `next_replacement_seconds`: at most so long until missing hosts are replaced or, where none is
+    `budget_left`: how many more pods it may lose before its Job fails or, where restarts in place have come nearer to
+    that, how many more of those. `next_replacement_seconds`: at most so long until missing hosts are replaced or, where none is
     missing, how long the loss of one more would take; neither is known at the end. None is what is not known, because
     pods or Jobs may not be read.
     """
@@ -169,8 +169,10 @@ def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_plac
     if not seen.knows_jobs or seen.workload.phase.ended:
         return None
     limit = ((job or {}).get("spec") or {}).get("backoffLimit", role.backoff_limit)
-    nearest = max(lost, in_place) if role.restart_policy == "OnFailure" else lost
-    return max(0, int(limit) - nearest)
+    left = int(limit) - lost
+    if in_place and role.restart_policy == "OnFailure":
+        left = min(left, int(limit) - 1 - in_place)
+    return max(0, left)
 
 
 def _next_wait(seen: _Seen, role: Role, lost: int, last: datetime | None, missing: int) -> float | None:

@@ -42,9 +42,9 @@ class Slice:
     `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, by the pods.
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails or, where restarts in place have come nearer to
-    that, how many more of those. `next_replacement_seconds`: at most so long until missing hosts are replaced or, where none is
-    missing, how long the loss of one more would take; neither is known at the end. None is what is not known, because
-    pods or Jobs may not be read.
+    that, how many more of those. `next_replacement_seconds`: at most so long until missing hosts are replaced or, where
+    none is missing, how long the loss of one more would take; neither is known at the end. None is what is not known,
+    because pods or Jobs may not be read.
     """
 
     role: str

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from xlaunch.local import lifecycle, procs, state
+from xlaunch.local.leftovers import container_processes
 
 pytestmark = pytest.mark.e2e
 PATIENCE = 60
@@ -99,7 +100,7 @@ def processes_of(cluster):
     """Everything that lives of a cluster: its servers, what they started, what carries its mark."""
     table = procs.processes()
     known = [(cluster.pid, cluster.start), (cluster.server_pid, cluster.server_start)]
-    known += state.container_processes(cluster.path)
+    known += container_processes(cluster.path)
     roots = {pid for pid, start in known if procs.is_running(pid, start)}
     below = {child for pid in roots for child in procs.descendants(pid, table)}
     return roots | below | set(procs.with_environment(cluster.marker, table))

@@ -2,12 +2,11 @@ import os
 import sys
 
 import pytest
+from fakes.local import ME, a_cluster, recorded
 
 from xlaunch.core.errors import NotFoundError, RefusedError, UsageError, XlaunchError
-from xlaunch.local import lifecycle, procs, state
-from xlaunch.local.state import LocalCluster
+from xlaunch.local import lifecycle, state
 
-ME = {"pid": os.getpid(), "start": procs.start_of(os.getpid())}
 SIZE = {"tpu_type": "v5litepod-16", "slices": 2}
 
 
@@ -16,64 +15,8 @@ def env(tmp_path):
     return {"XDG_STATE_HOME": str(tmp_path), "PATH": os.environ["PATH"]}
 
 
-def a_cluster(name="local", **fields):
-    body = {"id": "1", "tpu_type": "v5litepod-16", "slices": 2, "heads": 1, "time_scale": 1.0, "directory": "/d"}
-    return LocalCluster(name=name, **{**body, **fields})
-
-
 def running(env, **fields):
-    """A record that says that this very process is the guardian."""
-    directory = state.root(env) / fields.get("name", "local")
-    directory.mkdir(parents=True)
-    return state.updated(a_cluster(**{"server": "http://127.0.0.1:1/s", **ME, **fields, "directory": str(directory)}))
-
-
-@pytest.mark.parametrize(
-    ("fields", "line"),
-    [
-        ({}, "xlaunch local up --tpu-type v5litepod-16 --slices 2"),
-        ({"heads": 2}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 2"),
-        ({"name": "ci"}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --name ci"),
-        (
-            {"machine_type": "ct6e-standard-8t"},
-            "xlaunch local up --tpu-type v5litepod-16 --slices 2 --machine-type ct6e-standard-8t",
-        ),
-    ],
-)
-def test_up_line(fields, line):
-    assert lifecycle.up_line(a_cluster(**fields)) == line
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({}, "2 slices of v5litepod-16 and 1 CPU node"),
-        ({"slices": 1, "heads": 2}, "1 slice of v5litepod-16 and 2 CPU nodes"),
-    ],
-)
-def test_describe(fields, words):
-    assert lifecycle.describe(a_cluster(**fields)) == words
-
-
-@pytest.mark.parametrize("wanted", [{}, {"slices": 1}, {"time_scale": 0.1}])
-def test_a_cluster_that_is_large_enough(wanted):
-    lifecycle.check_size(a_cluster(), a_cluster(**wanted))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "line"),
-    [
-        ({"slices": 3}, "xlaunch local up --tpu-type v5litepod-16 --slices 3"),
-        ({"heads": 2}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 2"),
-        ({"slices": 1, "heads": 3}, "xlaunch local up --tpu-type v5litepod-16 --slices 2 --heads 3"),
-        ({"tpu_type": "v5litepod-32", "slices": 1}, "xlaunch local up --tpu-type v5litepod-32 --slices 1"),
-    ],
-)
-def test_a_cluster_that_is_too_small(wanted, line):
-    with pytest.raises(RefusedError) as error:
-        lifecycle.check_size(a_cluster(), a_cluster(**wanted))
-    assert error.value.code == 4
-    assert error.value.next == f"xlaunch local down --name local && {line}"
+    return recorded(env, **{"server": "http://127.0.0.1:1/s", **ME, **fields})
 
 
 @pytest.mark.parametrize(

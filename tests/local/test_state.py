@@ -5,25 +5,15 @@ import subprocess
 import sys
 
 import pytest
+from fakes.local import DEAD, ME, recorded
 
 from xlaunch.core.errors import RefusedError, UsageError
-from xlaunch.local import procs, state
-from xlaunch.local.state import LocalCluster
-
-ME = {"pid": os.getpid(), "start": procs.start_of(os.getpid())}
-DEAD = {"pid": 2**22 + 1, "start": 1}
+from xlaunch.local import state
 
 
 @pytest.fixture
 def env(tmp_path):
     return {"XDG_STATE_HOME": str(tmp_path)}
-
-
-def cluster(env, name="local", **fields):
-    directory = state.root(env) / name
-    directory.mkdir(parents=True)
-    body = {"id": f"id-of-{name}", "tpu_type": "v5litepod-16", "slices": 3, "heads": 1, "time_scale": 1.0}
-    return state.updated(LocalCluster(name=name, directory=str(directory), **{**body, **fields}))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +54,18 @@ def test_linux_only(monkeypatch):
 
 
 def test_records_come_back(env):
-    made = cluster(env, heads=2, **ME)
+    made = recorded(env, heads=2, **ME)
     assert state.read(made.path) == made
     assert state.records(env) == [made]
 
 
 def test_records_of_dead_clusters_are_left_out(env):
-    cluster(env, **DEAD)
+    recorded(env, **DEAD)
     assert state.records(env) == []
 
 
 def test_a_directory_that_was_moved_knows_where_it_is(env):
-    made = cluster(env, **ME)
+    made = recorded(env, **ME)
     moved = made.path.rename(made.path.with_name("elsewhere"))
     assert state.read(moved).path == moved
 
@@ -88,7 +78,7 @@ def test_no_record(env, tmp_path):
 
 
 def test_a_newer_format_is_refused(env):
-    made = cluster(env)
+    made = recorded(env)
     body = {**json.loads((made.path / "cluster.json").read_text()), "format": 2, "unheard_of": True}
     (made.path / "cluster.json").write_text(json.dumps(body))
     with pytest.raises(RefusedError, match="was started by a newer xlaunch") as error:
@@ -113,7 +103,7 @@ def test_a_file_left_by_a_killed_writer_is_no_obstacle(tmp_path):
 
 
 def test_retire_frees_the_name(env):
-    made = cluster(env, **ME)
+    made = recorded(env, **ME)
     hidden = state.retire(made.path)
     assert not made.path.exists()
     assert state.read(hidden).name == "local"
@@ -129,59 +119,6 @@ def test_the_lock_is_held_by_one(env):
         again = subprocess.run(["flock", "-n", state.root(env) / ".lock", "true"], check=False)
         assert again.returncode == 1
     assert subprocess.run(["flock", "-n", state.root(env) / ".lock", "true"], check=False).returncode == 0
-
-
-@pytest.fixture
-def sleeper():
-    """Starts processes that only end by a signal, and ends them after the test."""
-    started = []
-
-    def start(**env):
-        started.append(subprocess.Popen(["sleep", "1000"], env={"PATH": os.environ["PATH"], **env}))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.kill()
-        each.wait()
-
-
-def test_sweep_ends_what_dead_clusters_left_and_nothing_else(env, sleeper):
-    live = cluster(env, "live", **ME)
-    dead = cluster(env, "dead", **DEAD)
-    marked = sleeper(**{state.MARKER: dead.id})
-    recorded, other, reused = sleeper(), sleeper(**{state.MARKER: live.id}), sleeper()
-    state.remember_process(dead.path, recorded.pid)
-    with (dead.path / "processes").open("a") as file:
-        file.write(f"{reused.pid} 1\n{2**22 + 1} 5\nhalf")
-    assert state.sweep(env) == ["dead"]
-    assert [each.wait(20) for each in (marked, recorded)] == [-9, -9]
-    assert [each.poll() for each in (other, reused)] == [None, None]
-    assert [path.name for path in state.directories(env)] == ["live"]
-
-
-def test_sweep_removes_a_directory_that_never_got_a_record(env):
-    (state.root(env) / "begun").mkdir(parents=True)
-    assert state.sweep(env) == []
-    assert state.directories(env) == []
-
-
-def test_sweep_keeps_what_is_being_taken_down(env):
-    """Its guardian lives and is at work on it."""
-    hidden = state.retire(cluster(env, **ME).path)
-    assert state.sweep(env) == []
-    assert hidden.exists()
-
-
-def test_sweep_takes_what_was_left_in_the_middle_of_the_clean_up(env):
-    made = cluster(env, **DEAD)
-    hidden = state.retire(made.path)
-    assert state.sweep(env) == ["local"]
-    assert not hidden.exists()
-
-
-def test_processes_of_a_cluster_that_started_none(tmp_path):
-    assert state.container_processes(tmp_path) == []
 
 
 def test_not_running_names_the_line_to_type():

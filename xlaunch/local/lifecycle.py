@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from xlaunch.core.errors import RefusedError, UsageError, XlaunchError
+from xlaunch.core.errors import RefusedError, XlaunchError
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.tpu import TpuType, lookup
 from xlaunch.local import procs, state
+from xlaunch.local.leftovers import sweep
+from xlaunch.local.size import check_size, describe, request, up_line
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
-__all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "ensure", "find", "start", "stop", "up_line", "wait_ended"]
+__all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "describe", "ensure", "find", "start", "stop", "wait_ended"]
 
 # Seconds; the guardian kills everything and removes the state in a fraction of one
 STOP_PATIENCE = 30.0
-MOST = 512
-MOST_HOSTS = 2048
 
 Notice = Callable[[str], None]
 
@@ -35,7 +32,7 @@ def clusters(env: Mapping[str, str]) -> list[LocalCluster]:
     """The clusters that run, by name, after sweeping what dead ones left behind."""
     if state.directories(env):
         with state.lock(env):
-            state.sweep(env)
+            sweep(env)
     return [cluster for cluster in state.records(env) if cluster.server]
 
 
@@ -45,18 +42,6 @@ def find(name: str, env: Mapping[str, str]) -> LocalCluster:
     if cluster is None or not cluster.running or not cluster.server:
         raise state.not_running(name)
     return cluster
-
-
-def up_line(cluster: LocalCluster) -> str:
-    """The command that starts a cluster of that name and size."""
-    words = ["xlaunch local up", f"--tpu-type {cluster.tpu_type}", f"--slices {cluster.slices}"]
-    if cluster.heads != 1:
-        words.append(f"--heads {cluster.heads}")
-    if cluster.machine_type:
-        words.append(f"--machine-type {cluster.machine_type}")
-    if cluster.name != DEFAULT_NAME:
-        words.append(f"--name {cluster.name}")
-    return " ".join(words)
 
 
 def ensure(
@@ -75,9 +60,9 @@ def ensure(
     `time_scale` None: that of the running one, or 1. Raises RefusedError (exit 4) when it runs and lacks the slices or
     heads, or has another time scale than the one that was asked for: a running cluster does not change.
     """
-    wanted = _request(name, tpu_type, slices, heads, machine_type, 1.0 if time_scale is None else time_scale, env)
+    wanted = request(name, tpu_type, slices, heads, machine_type, 1.0 if time_scale is None else time_scale, env)
     with state.lock(env) as lock:
-        for dead in state.sweep(env):
+        for dead in sweep(env):
             notice(f"Removed what was left of the embedded cluster {dead}.")
         running = state.read(wanted.path)
         if running is not None and running.running:
@@ -110,9 +95,9 @@ def start(
 
     With `lifeline`, the reading end of a pipe, the cluster ends when the last writing end is closed, also by a kill -9.
     """
-    wanted = _request(name, tpu_type, slices, heads, machine_type, time_scale, env)
+    wanted = request(name, tpu_type, slices, heads, machine_type, time_scale, env)
     with state.lock(env) as lock:
-        state.sweep(env)
+        sweep(env)
         running = state.read(wanted.path)
         if running is not None and running.running:
             raise RefusedError(
@@ -127,7 +112,7 @@ def start(
 def stop(name: str, env: Mapping[str, str]) -> LocalCluster:
     """Ends a cluster with all its processes and its state; NotFoundError (exit 3) where none of that name runs."""
     with state.lock(env):
-        state.sweep(env)
+        sweep(env)
         cluster = state.read(state.root(env) / state.check_name(name))
         if cluster is None or not cluster.running:
             raise state.not_running(name)
@@ -145,71 +130,6 @@ def wait_ended(cluster: LocalCluster) -> None:
     """Returns when the cluster has ended and nothing of it is left."""
     while not procs.wait_ended(cluster.pid, cluster.start, STOP_PATIENCE):
         pass
-
-
-def describe(cluster: LocalCluster) -> str:
-    """Its size in words."""
-    heads = "1 CPU node" if cluster.heads == 1 else f"{cluster.heads} CPU nodes"
-    slices = "1 slice" if cluster.slices == 1 else f"{cluster.slices} slices"
-    return f"{slices} of {cluster.tpu_type} and {heads}"
-
-
-def tpu_of(cluster: LocalCluster) -> TpuType:
-    """The shape of its slices."""
-    return lookup(cluster.tpu_type, cluster.machine_type or None)
-
-
-def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
-    """Raises RefusedError with the lines to type if the cluster is too small or of another type."""
-    same = tpu_of(running) == tpu_of(wanted)
-    if same and running.slices >= wanted.slices and running.heads >= wanted.heads:
-        return
-    grown = replace(
-        wanted,
-        slices=max(wanted.slices, running.slices) if same else wanted.slices,
-        heads=max(wanted.heads, running.heads),
-    )
-    raise RefusedError(
-        f"The embedded cluster {running.name} has {describe(running)}, and {describe(wanted)} are needed",
-        why="A running one does not grow",
-        next=f"xlaunch local down --name {running.name} && {up_line(grown)}",
-        reason="ClusterTooSmall",
-    )
-
-
-def _request(
-    name: str,
-    tpu_type: str,
-    slices: int,
-    heads: int,
-    machine_type: str,
-    time_scale: float,
-    env: Mapping[str, str],
-) -> LocalCluster:
-    """The record of a cluster that does not run yet; UsageError for values that make none."""
-    state.require_linux()
-    for flag, value in (("--slices", slices), ("--heads", heads)):
-        if not 1 <= value <= MOST:
-            raise UsageError(f"{flag} {value} is out of range", why=f"It may be 1 to {MOST}")
-    if not 0.01 <= time_scale <= 1.0:
-        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
-    tpu = lookup(tpu_type, machine_type or None)
-    if slices * tpu.hosts > MOST_HOSTS:
-        raise UsageError(
-            f"{slices} slices of {tpu.name} have {slices * tpu.hosts} hosts",
-            why=f"An embedded cluster has at most {MOST_HOSTS}, each of which may run a process",
-            next="Ask for fewer or smaller slices",
-        )
-    return LocalCluster(
-        name=state.check_name(name),
-        directory=str(state.root(env) / name),
-        id=secrets.token_hex(16),
-        tpu_type=tpu.name,
-        slices=slices,
-        heads=heads,
-        machine_type="" if tpu == lookup(tpu_type) else machine_type,
-        time_scale=time_scale,
-    )
 
 
 def _start(wanted: LocalCluster, env: Mapping[str, str], lock: int, *, lifeline: int | None) -> LocalCluster:

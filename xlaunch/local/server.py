@@ -24,12 +24,12 @@ from pathlib import Path
 from aiohttp import web
 
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.tpu import lookup
 from xlaunch.local import procs, state
 from xlaunch.local.apiserver.http import make_app
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.controllers.run import run as run_controllers
 from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.leftovers import remember_process
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
 from xlaunch.local.node.hosts import Hosts
@@ -40,6 +40,7 @@ from xlaunch.local.node.pod import Machine
 from xlaunch.local.node.process import ContainerProcess, Invocation, watch_for_strangers
 from xlaunch.local.recorder import Recorder
 from xlaunch.local.rehearsal.images import SHIMS, stand_in
+from xlaunch.local.size import tpu_of
 from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock
 
@@ -138,12 +139,11 @@ def make_agent(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock, su
 
     def spawn(invocation: Invocation, container_id: str, log: ContainerLog) -> ContainerProcess:
         started = ContainerProcess(invocation, container_id, log)
-        state.remember_process(cluster.path, started.pid)
+        remember_process(cluster.path, started.pid)
         return started
 
     machine = Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, spawn, report)
-    tpu = lookup(cluster.tpu_type, cluster.machine_type or None)
-    return Agent(machine, nodes.plan(tpu, cluster.slices, cluster.heads, subnet))
+    return Agent(machine, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
 
 
 def announce(cluster: LocalCluster, url: str) -> None:

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xlaunch.core.errors import RefusedError, UsageError, XlaunchError
+from xlaunch.core.errors import NotFoundError, RefusedError, UsageError, XlaunchError
 from xlaunch.local import procs
 
 FORMAT = 1
@@ -200,56 +200,6 @@ def remove(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def sweep(env: Mapping[str, str]) -> list[str]:
-    """Ends and removes what dead clusters left behind; returns their names. Call it with the lock held.
-
-    Needed only when guardian and server were killed at the same moment.
-    """
-    swept = []
-    for directory in directories(env):
-        cluster = read(directory)
-        if cluster and cluster.running:
-            continue
-        if cluster:
-            _end_leftovers(cluster)
-            swept.append(cluster.name)
-        remove(directory)
-    return swept
-
-
-def _end_leftovers(cluster: LocalCluster) -> None:
-    """Kills what is known by pid and start time, all below it, and whoever carries the cluster's mark."""
-    known = [(cluster.server_pid, cluster.server_start), *container_processes(cluster.path)]
-    while True:
-        table = procs.processes()
-        roots = [pid for pid, start in known if procs.is_running(pid, start)]
-        below = [child for pid in roots for child in procs.descendants(pid, table)]
-        marked = [pid for pid in procs.with_environment(cluster.marker, table) if table[pid].alive]
-        victims = {*roots, *below, *marked} - {os.getpid()}
-        if not victims:
-            return
-        for pid in victims:
-            procs.kill(pid)
-        for pid in victims:
-            procs.wait_ended(pid, table[pid].start if pid in table else 0, timeout=1.0)
-
-
-def remember_process(directory: Path, pid: int) -> None:
-    """Notes a container's process for the sweep after a sudden end of both guardian and server."""
-    with (directory / "processes").open("a", encoding="utf-8") as file:
-        file.write(f"{pid} {procs.start_of(pid)}\n")
-
-
-def container_processes(directory: Path) -> list[tuple[int, int]]:
-    """Pid and start time of every container that was started; a half-written last line is left out."""
-    try:
-        text = (directory / "processes").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    fields = [line.split() for line in text.splitlines()]
-    return [(int(each[0]), int(each[1])) for each in fields if len(each) == 2 and all(map(str.isdigit, each))]
-
-
 def updated(cluster: LocalCluster, **changes: Any) -> LocalCluster:
     """Writes the record with these fields changed, and returns it."""
     new = replace(cluster, **changes)
@@ -257,10 +207,8 @@ def updated(cluster: LocalCluster, **changes: Any) -> LocalCluster:
     return new
 
 
-def not_running(name: str) -> XlaunchError:
+def not_running(name: str) -> NotFoundError:
     """The error of every command that needs a cluster which does not run (exit 3)."""
-    from xlaunch.core.errors import NotFoundError
-
     option = "" if name == DEFAULT_NAME else f" --name {name}"
     return NotFoundError(
         f"No embedded cluster named {name} runs on this machine",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from xlaunch.local.apiserver.problems import refusal
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
 from xlaunch.local.apiserver.schema import decode
 from xlaunch.local.kube import Object, StatusError, bad_request
@@ -45,7 +44,7 @@ def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool 
     found = decode(body, resource.schema, numbers=resource.custom, fill=fill)
     name = str(metadata_of(body).get("name", ""))
     if found.problems and resource.custom:
-        raise refusal(resource, name, found.problems)
+        raise resource.invalid(name, found.problems)
     if found.problems:
         texts = "; ".join(f"{each.field}: {each.message}" for each in found.problems)
         message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {texts}'

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from xlaunch.core.timestamps import stamp
-from xlaunch.local.apiserver.problems import refusal, unsupported
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.kube import Object, StatusError
 from xlaunch.local.objects import FOREGROUND, ORPHAN, is_terminal, node_of
+from xlaunch.local.problems import unsupported
 
 _FINALIZER = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}
 PRESERVED = (
@@ -56,7 +56,7 @@ def check(resource: Resource, old: Object, options: DeleteOptions) -> None:
         why += f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
         raise resource.conflict(name, why)
     if options.propagation not in (None, *_FINALIZER):
-        raise refusal(resource, name, [unsupported("propagationPolicy", options.propagation, _FINALIZER)])
+        raise resource.invalid(name, [unsupported("propagationPolicy", options.propagation, _FINALIZER)])
     if resource.plural == "namespaces" and name in _KEPT_NAMESPACES:
         why = f'namespaces "{name}" is forbidden: this namespace may not be deleted'
         raise StatusError(403, "Forbidden", why, resource.details(name))

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlaunch.core.quantity import amount
-from xlaunch.local.apiserver.names import check_labels, dns_label
-from xlaunch.local.apiserver.problems import Problem, duplicate, forbidden, invalid, missing, required, unsupported
+from xlaunch.local.apiserver.names import check_labels
 from xlaunch.local.kube import Object
+from xlaunch.local.names import dns_label
+from xlaunch.local.problems import Problem, duplicate, forbidden, invalid, missing, required, unsupported
 
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _CLOSED = {
@@ -67,8 +68,8 @@ def _check_key(each: Mapping[str, Any], seen: set[str], path: str) -> Iterator[P
     name = each.get("name", "")
     if not name:
         yield required(f"{path}.name")
-    elif problem := dns_label(name):
-        yield invalid(f"{path}.name", name, problem)
+    elif problems := dns_label(name):
+        yield from (invalid(f"{path}.name", name, problem) for problem in problems)
     elif name in seen:
         yield duplicate(f"{path}.name", name)
     seen.add(name)

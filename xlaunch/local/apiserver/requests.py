@@ -10,9 +10,9 @@ from typing import Any, Literal
 from xlaunch.local.apiserver import protobuf
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import DeleteOptions
-from xlaunch.local.apiserver.problems import invalid
 from xlaunch.local.apiserver.resources import Resource, find, no_such_path
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError, bad_request, not_implemented
+from xlaunch.local.problems import invalid
 
 Form = Literal["json", "table", "partial"]
 # Subresources that Kubernetes has and the embedded cluster has not

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
 from xlaunch.local.kube import StatusError, not_implemented
+from xlaunch.local.problems import Problem, refusal
 
 JOBSET = "jobset.x-k8s.io"
 ALL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -71,6 +72,10 @@ class Resource:
     def not_found(self, name: str) -> StatusError:
         """404 for a name."""
         return StatusError(404, "NotFound", f'{self.qualified} "{name}" not found', self.details(name))
+
+    def invalid(self, name: str, problems: Iterable[Problem]) -> StatusError:
+        """422 for an object with these problems."""
+        return refusal(self.group, self.kind, name, problems)
 
     def conflict(self, name: str, why: str) -> StatusError:
         """409 for a write that came too late or names another object."""

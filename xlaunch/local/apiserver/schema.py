@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from xlaunch.local.apiserver.problems import Problem, duplicate, invalid, required, unsupported, wrong_type
 from xlaunch.local.apiserver.resources import DEFINITIONS
+from xlaunch.local.problems import Problem, duplicate, invalid, required, unsupported, wrong_type
 
 Node = Mapping[str, Any]
 FREE: Node = {}  # a node that takes anything

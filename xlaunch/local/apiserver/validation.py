@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from xlaunch.local.apiserver import pods
-from xlaunch.local.apiserver.names import check_labels, check_name, dns_label
-from xlaunch.local.apiserver.problems import Problem, forbidden, invalid, required, unsupported
+from xlaunch.local.apiserver.names import check_labels, check_name
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import check as check_schema
 from xlaunch.local.apiserver.schema import definition, immutable_changes
 from xlaunch.local.kube import Object, not_implemented
+from xlaunch.local.names import dns_label
+from xlaunch.local.problems import Problem, forbidden, invalid, required, unsupported
 
 _IMMUTABLE = "field is immutable"
 
@@ -60,8 +61,8 @@ def check_job(new: Object) -> Iterator[Problem]:
     if spec["completionMode"] == "Indexed":
         if "completions" not in spec:
             yield required("spec.completions", "when completion mode is Indexed")
-        elif problem := dns_label(host := f"{new['metadata']['name']}-{max(spec['completions'] - 1, 0)}"):
-            yield invalid("metadata.name", host, f"will not able to create pod with invalid DNS label: {problem}")
+        elif problems := dns_label(host := f"{new['metadata']['name']}-{max(spec['completions'] - 1, 0)}"):
+            yield invalid("metadata.name", host, f"will not able to create pod with invalid DNS label: {problems[0]}")
     yield from check_labels(template.get("metadata", {}).get("labels", {}), "spec.template.labels")
     yield from pods.check_spec(template.get("spec", {}), "spec.template.spec")
     policy = template.get("spec", {}).get("restartPolicy")

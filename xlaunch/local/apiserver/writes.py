@@ -14,13 +14,13 @@ from xlaunch.core.timestamps import stamp
 from xlaunch.local.apiserver import admission, bodies, defaults, managed, names, patches
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import is_held
-from xlaunch.local.apiserver.problems import Problem, invalid, refusal, required
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import definition
 from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.validation import check_create, check_update
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Hook, Hooks, Kube, Object, StatusError, bad_request
 from xlaunch.local.objects import Key, is_deleting
+from xlaunch.local.problems import Problem, invalid, required
 
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
@@ -100,7 +100,7 @@ class Writer:
         """The metadata of a new object: what the client may choose, and what the system gives."""
         name, prefix = given.get("name"), given.get("generateName")
         if not name and not prefix:
-            raise refusal(resource, "", [required("metadata.name", "name or generateName is required")])
+            raise resource.invalid("", [required("metadata.name", "name or generateName is required")])
         metadata = {key: value for key, value in given.items() if key not in _SYSTEM}
         metadata["name"] = name or names.generated(str(prefix), self._random)
         metadata |= {"namespace": namespace} if resource.namespaced else {}
@@ -115,7 +115,7 @@ class Writer:
         bodies.check_target(resource, body, *key)
         if resource.custom and not bodies.metadata_of(body).get("resourceVersion"):
             problem = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise refusal(resource, key[1], [problem])
+            raise resource.invalid(key[1], [problem])
         return await self.change(resource, key, lambda _: body, options, subresource)
 
     async def patch(
@@ -212,7 +212,7 @@ class Writer:
         for hook in hooks[:1]:
             new = await hook(self._kube, new, old)
         if problems := check(new):
-            raise refusal(resource, new["metadata"]["name"], problems)
+            raise resource.invalid(new["metadata"]["name"], problems)
         for hook in hooks[1:]:
             new = await hook(self._kube, new, old)
         return new

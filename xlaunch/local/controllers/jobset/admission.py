@@ -7,16 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xlaunch.local.controllers.invalid import (
-    FieldError,
-    dns_1035_label,
-    dns_1123_subdomain,
-    immutable,
-    internal,
-    invalid,
-    invalid_value,
-    label_value,
-)
 from xlaunch.local.controllers.jobset.names import (
     COORDINATOR,
     GROUP,
@@ -27,7 +17,11 @@ from xlaunch.local.controllers.jobset.names import (
     replicas_of,
     replicated_jobs,
 )
+from xlaunch.local.controllers.jobset.refusals import denied, internal
 from xlaunch.local.kube import Kube, Object
+from xlaunch.local.names import dns_1035_label, label_value
+from xlaunch.local.names import subdomain as dns_subdomain
+from xlaunch.local.problems import Problem, invalid, refusal
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
@@ -39,7 +33,6 @@ FAILURE_REASONS = (
     "PodFailurePolicy",
 )
 RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-IMMUTABLE_FIELDS = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
 # What Kueue may set while the JobSet is suspended
 POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
 POD_META_WHILE_SUSPENDED = ("labels", "annotations")
@@ -47,15 +40,11 @@ TOO_LONG = "must be no more than 63 characters"
 
 
 async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
-    """The CRD's and the mutating webhook's defaults; an update gets those of the CRD only."""
+    """The mutating webhook's defaults for a new JobSet; those of the CRD are there."""
     jobset = copy.deepcopy(new)
     spec = jobset.setdefault("spec", {})
-    for replicated in replicated_jobs(jobset):
-        replicated.setdefault("groupName", "default")
-        replicated.setdefault("replicas", 1)
     if "failurePolicy" in spec:
         spec["failurePolicy"].setdefault("maxRestarts", 0)
-        spec["failurePolicy"].setdefault("restartStrategy", "Recreate")
     if old is not None:
         return jobset
     spec.setdefault("successPolicy", {"operator": "All"})
@@ -76,31 +65,14 @@ async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
 
 
 async def validate(_kube: Kube, new: Object, old: Object | None) -> Object:
-    """Refuses what the CRD's rules or the validating webhook refuse: 422 with causes."""
-    name = new["metadata"].get("name", "")
-    rules = list(_crd_errors(new, old))
-    if rules:
-        raise invalid(GROUP, KIND, name, rules)
+    """Refuses what the validating webhook refuses: 422 with causes. The CRD's own rules have held before."""
     errors = list(_create_errors(new) if old is None else _update_errors(new, old))
     if errors:
-        raise invalid(GROUP, KIND, name, errors, webhook=WEBHOOK)
+        raise denied(WEBHOOK, refusal(GROUP, KIND, new["metadata"]["name"], errors))
     return new
 
 
-def _crd_errors(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """The CRD's rules in CEL; a rule about a change holds only where the field was there before and still is."""
-    spec = new["spec"]
-    in_order = (spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
-    if in_order and any("dependsOn" in replicated for replicated in replicated_jobs(new)):
-        yield FieldError("FieldValueInvalid", "spec", "StartupPolicy and DependsOn APIs are mutually exclusive")
-    if old is None:
-        return
-    for field in IMMUTABLE_FIELDS:
-        if field in spec and field in old["spec"] and spec[field] != old["spec"][field]:
-            yield immutable(f"spec.{field}")
-
-
-def _create_errors(jobset: Object) -> Iterator[FieldError]:
+def _create_errors(jobset: Object) -> Iterator[Problem]:
     spec = jobset["spec"]
     jobs = replicated_jobs(jobset)
     if (spec.get("failurePolicy") or {}).get("restartStrategy") == "InPlaceRestart":
@@ -120,19 +92,19 @@ def _create_errors(jobset: Object) -> Iterator[FieldError]:
         yield from _coordinator_errors(jobset)
 
 
-def _subdomain_errors(subdomain: str) -> Iterator[FieldError]:
+def _subdomain_errors(subdomain: str) -> Iterator[Problem]:
     if not subdomain:
         return
-    for wrong in dns_1123_subdomain(subdomain):
-        yield invalid_value("spec.network.subdomain", subdomain, wrong)
+    for wrong in dns_subdomain(subdomain):
+        yield invalid("spec.network.subdomain", subdomain, wrong)
     for wrong in dns_1035_label(subdomain):
         detail = ".spec.network.subdomain is too long, must be less than 63 characters" if wrong == TOO_LONG else wrong
-        yield invalid_value("spec.network.subdomain", subdomain, detail)
+        yield invalid("spec.network.subdomain", subdomain, detail)
 
 
 def _replicated_job_errors(
     jobset: str, index: int, replicated: Mapping[str, Any], seen: Sequence[str]
-) -> Iterator[FieldError]:
+) -> Iterator[Problem]:
     field = f"spec.replicatedJobs[{index}]"
     name, replicas, job = replicated["name"], replicas_of(replicated), replicated["template"]["spec"]
     if job.get("parallelism", 1) * replicas > MAX_INT32:
@@ -141,7 +113,7 @@ def _replicated_job_errors(
         )
     for wrong in dns_1035_label(group_of(replicated)):
         detail = ".spec.replicatedJob[].groupName is too long, must be less than 63 characters"
-        yield invalid_value(f"{field}.groupName", group_of(replicated), detail if wrong == TOO_LONG else wrong)
+        yield invalid(f"{field}.groupName", group_of(replicated), detail if wrong == TOO_LONG else wrong)
     longest_job = job_name(jobset, name, replicas - 1)
     names = [(longest_job, "job")]
     if job.get("completionMode") == "Indexed" and job.get("completions") is not None:
@@ -150,13 +122,13 @@ def _replicated_job_errors(
     for generated, what in names:
         for wrong in dns_1035_label(generated):
             detail = f"JobSet name is too long, {what} names generated for this JobSet will exceed 63 characters"
-            yield invalid_value(f"{field}.name", longest_job, detail if wrong == TOO_LONG else wrong)
+            yield invalid(f"{field}.name", longest_job, detail if wrong == TOO_LONG else wrong)
     for dependency in replicated.get("dependsOn") or ():
         if dependency["name"] not in seen:
             yield internal(f"replicatedJob: {name} cannot depend on replicatedJob: {dependency['name']}")
 
 
-def _failure_policy_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[FieldError]:
+def _failure_policy_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[Problem]:
     if any(rule["action"] in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") for rule in rules):
         yield internal(
             "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
@@ -194,7 +166,7 @@ def _failure_policy_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[st
             yield internal(f"rule names are not unique, rules with indices [{listed}] all have the same name '{name}'")
 
 
-def _coordinator_errors(jobset: Object) -> Iterator[FieldError]:
+def _coordinator_errors(jobset: Object) -> Iterator[Problem]:
     coordinator = jobset["spec"]["coordinator"]
     wrong = _coordinator_error(coordinator, replicated_jobs(jobset))
     if wrong:
@@ -224,7 +196,7 @@ def _coordinator_error(coordinator: Mapping[str, Any], jobs: Sequence[Mapping[st
     return ""
 
 
-def _update_errors(new: Object, old: Object) -> Iterator[FieldError]:
+def _update_errors(new: Object, old: Object) -> Iterator[Problem]:
     compared = copy.deepcopy(new["spec"])
     if old["spec"].get("suspend") or compared.get("suspend"):
         before = {replicated["name"]: replicated for replicated in replicated_jobs(old)}
@@ -232,9 +204,9 @@ def _update_errors(new: Object, old: Object) -> Iterator[FieldError]:
             if replicated["name"] in before:
                 _take_pod_template(replicated, before[replicated["name"]])
     if compared.get("replicatedJobs") != old["spec"].get("replicatedJobs"):
-        yield invalid_value("spec.replicatedJobs", compared.get("replicatedJobs"), "field is immutable")
+        yield invalid("spec.replicatedJobs", compared.get("replicatedJobs"), "field is immutable")
     if compared.get("managedBy") != old["spec"].get("managedBy"):
-        yield invalid_value("spec.managedBy", compared.get("managedBy"), "field is immutable")
+        yield invalid("spec.managedBy", compared.get("managedBy"), "field is immutable")
 
 
 def _take_pod_template(replicated: Object, old: Mapping[str, Any]) -> None:

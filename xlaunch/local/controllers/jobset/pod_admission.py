@@ -10,7 +10,6 @@ import copy
 from typing import Any
 
 from xlaunch.core.pods import COMPLETION_INDEX
-from xlaunch.local.controllers.invalid import forbidden
 from xlaunch.local.controllers.jobset.names import (
     EXCLUSIVE_TOPOLOGY,
     JOB_INDEX,
@@ -21,6 +20,7 @@ from xlaunch.local.controllers.jobset.names import (
     REPLICATED_JOB,
     job_name,
 )
+from xlaunch.local.controllers.jobset.refusals import forbidden
 from xlaunch.local.kube import Kube, Object, StatusError
 from xlaunch.local.objects import annotations_of, controller_of, is_deleting, labels_of, node_of
 

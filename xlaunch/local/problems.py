@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.kube import StatusError
 
 
@@ -30,7 +29,8 @@ def required(field: str, detail: str = "") -> Problem:
 
 def invalid(field: str, value: Any, detail: str) -> Problem:
     """The field's value is not allowed."""
-    return Problem("FieldValueInvalid", field, f"Invalid value: {json.dumps(value)}: {detail}")
+    shown = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return Problem("FieldValueInvalid", field, f"Invalid value: {shown}: {detail}")
 
 
 def wrong_type(field: str, value: Any, wanted: str) -> Problem:
@@ -65,17 +65,17 @@ def forbidden(field: str, detail: str) -> Problem:
     return Problem("FieldValueForbidden", field, f"Forbidden: {detail}")
 
 
-def refusal(resource: Resource, name: str, problems: Iterable[Problem]) -> StatusError:
+def refusal(group: str, kind: str, name: str, problems: Iterable[Problem]) -> StatusError:
     """422 Invalid with all problems of one object."""
     found = list(problems)
-    texts = [f"{each.field}: {each.message}" for each in found]
-    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    texts = list(dict.fromkeys(f"{each.field}: {each.message}" for each in found))
+    qualified = f"{kind}.{group}" if group else kind
     listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     causes = [{"reason": each.reason, "message": each.message, "field": each.field} for each in found]
-    details: dict[str, Any] = {"name": name, "group": resource.group, "kind": resource.kind, "causes": causes}
+    details: dict[str, Any] = {"name": name, "group": group, "kind": kind, "causes": causes}
     return StatusError(
         422,
         "Invalid",
-        f'{kind} "{name}" is invalid: {listed}',
+        f'{qualified} "{name}" is invalid: {listed}',
         {key: value for key, value in details.items() if value},
     )

@@ -1,0 +1,69 @@
+"""Names and labels by Kubernetes' rules and in its words.
+
+k8s.io/apimachinery 0.36, pkg/api/validate/content and, for DNS-1035, pkg/util/validation. Each function returns what is
+wrong with a value, [] for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_QUALIFIED})?"
+
+
+def dns_label(value: str) -> list[str]:
+    """A DNS-1123 label: names of namespaces, containers, hosts."""
+    text = (
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+        "with an alphanumeric character (e.g. 'my-name',  or '123-abc'"
+    )
+    return _problems(value, _LABEL, text, 63)
+
+
+def dns_1035_label(value: str) -> list[str]:
+    """A DNS-1035 label: names of Services and of what JobSet makes."""
+    text = (
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+        "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123'"
+    )
+    return _problems(value, _LABEL_1035, text, 63, unit="characters")
+
+
+def subdomain(value: str) -> list[str]:
+    """A DNS-1123 subdomain: names of most objects."""
+    text = (
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+        "and end with an alphanumeric character (e.g. 'example.com'"
+    )
+    return _problems(value, _SUBDOMAIN, text, 253)
+
+
+def label_value(value: str) -> list[str]:
+    """The value of a label."""
+    text = (
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+        "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345'"
+    )
+    return _problems(value, _VALUE, text, 63)
+
+
+def label_key(value: str) -> list[str]:
+    """The key of a label: a name, or `domain/name`."""
+    text = (
+        "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+        "character (e.g. 'MyName',  or 'my.name',  or '123-abc'"
+    )
+    prefix, _, name = value.rpartition("/")
+    found = [f"prefix part {each}" for each in subdomain(prefix)] if prefix else []
+    return [*found, *(f"name part {each}" for each in _problems(name, _QUALIFIED, text, 63))]
+
+
+def _problems(value: str, pattern: str, text: str, most: int, *, unit: str = "bytes") -> list[str]:
+    found = [f"must be no more than {most} {unit}"] if len(value.encode()) > most else []
+    if not re.fullmatch(pattern, value):
+        found.append(f"{text}, regex used for validation is '{pattern}')")
+    return found

@@ -1,0 +1,92 @@
+"""How large an embedded cluster is, or is asked to be: its record before it runs, and its size in words."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+
+from xlaunch.core.errors import RefusedError, UsageError
+from xlaunch.core.tpu import TpuType, lookup
+from xlaunch.local import state
+from xlaunch.local.state import DEFAULT_NAME, LocalCluster
+
+MOST = 512
+MOST_HOSTS = 2048
+
+
+def request(
+    name: str,
+    tpu_type: str,
+    slices: int,
+    heads: int,
+    machine_type: str,
+    time_scale: float,
+    env: Mapping[str, str],
+) -> LocalCluster:
+    """The record of a cluster that does not run yet; UsageError for values that make none."""
+    state.require_linux()
+    for flag, value in (("--slices", slices), ("--heads", heads)):
+        if not 1 <= value <= MOST:
+            raise UsageError(f"{flag} {value} is out of range", why=f"It may be 1 to {MOST}")
+    if not 0.01 <= time_scale <= 1.0:
+        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
+    tpu = lookup(tpu_type, machine_type or None)
+    if slices * tpu.hosts > MOST_HOSTS:
+        raise UsageError(
+            f"{slices} slices of {tpu.name} have {slices * tpu.hosts} hosts",
+            why=f"An embedded cluster has at most {MOST_HOSTS}, each of which may run a process",
+            next="Ask for fewer or smaller slices",
+        )
+    return LocalCluster(
+        name=state.check_name(name),
+        directory=str(state.root(env) / name),
+        id=secrets.token_hex(16),
+        tpu_type=tpu.name,
+        slices=slices,
+        heads=heads,
+        machine_type="" if tpu == lookup(tpu_type) else machine_type,
+        time_scale=time_scale,
+    )
+
+
+def describe(cluster: LocalCluster) -> str:
+    """Its size in words."""
+    heads = "1 CPU node" if cluster.heads == 1 else f"{cluster.heads} CPU nodes"
+    slices = "1 slice" if cluster.slices == 1 else f"{cluster.slices} slices"
+    return f"{slices} of {cluster.tpu_type} and {heads}"
+
+
+def tpu_of(cluster: LocalCluster) -> TpuType:
+    """The shape of its slices."""
+    return lookup(cluster.tpu_type, cluster.machine_type or None)
+
+
+def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
+    """Raises RefusedError with the lines to type if the cluster is too small or of another type."""
+    same = tpu_of(running) == tpu_of(wanted)
+    if same and running.slices >= wanted.slices and running.heads >= wanted.heads:
+        return
+    grown = replace(
+        wanted,
+        slices=max(wanted.slices, running.slices) if same else wanted.slices,
+        heads=max(wanted.heads, running.heads),
+    )
+    raise RefusedError(
+        f"The embedded cluster {running.name} has {describe(running)}, and {describe(wanted)} are needed",
+        why="A running one does not grow",
+        next=f"xlaunch local down --name {running.name} && {up_line(grown)}",
+        reason="ClusterTooSmall",
+    )
+
+
+def up_line(cluster: LocalCluster) -> str:
+    """The command that starts a cluster of that name and size."""
+    words = ["xlaunch local up", f"--tpu-type {cluster.tpu_type}", f"--slices {cluster.slices}"]
+    if cluster.heads != 1:
+        words.append(f"--heads {cluster.heads}")
+    if cluster.machine_type:
+        words.append(f"--machine-type {cluster.machine_type}")
+    if cluster.name != DEFAULT_NAME:
+        words.append(f"--name {cluster.name}")
+    return " ".join(words)

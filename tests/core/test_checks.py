@@ -131,7 +131,8 @@ WRONG = {
     "toleration seconds": (f"{POD}.tolerations", [{"operator": "Exists", "tolerationSeconds": 1}], "NoExecute only"),
     "service account": (f"{POD}.serviceAccountName", "A", "can't be a name"),
     "pull secret": (f"{POD}.imagePullSecrets", [{"name": "A"}], "imagePullSecrets[0].name"),
-    "size": ("metadata.annotations", {"a": "x" * 1_300_000}, "1.2 MB"),
+    "size": (f"{POD}.containers.0.args", ["x" * 130_000] * 10, "1.2 MB"),
+    "annotations": ("metadata.annotations", {"a": "é" * 130_000}, "256 KiB"),
 }  # fmt: skip
 
 

@@ -164,6 +164,7 @@ def test_a_patch_is_applied_and_changes_the_hash():
         ({"spec": None}, "spec.replicatedJobs is empty"),
         ({"metadata": {"name": "other"}}, "changes the workload's name"),
         ({"metadata": {"labels": {"a": "b c"}}}, "value of a label"),
+        ({"metadata": {"annotations": {"a": "x" * 200_000, "b": "é" * 40_000}}}, "256 KiB"),
     ],
 )
 def test_a_patch_is_checked_again(patch, said):

@@ -6,9 +6,11 @@ from xlaunch.core.errors import UsageError
 from xlaunch.core.render import as_yaml, parse, render
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+# The key of a YAML mapping may have 1024 characters, escapes counted
+KEY = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 VALUES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), TEXT),
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXT, inner, max_size=4)),
+    st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(KEY, inner, max_size=4)),
     max_leaves=8,
 )
 
@@ -46,6 +48,9 @@ def test_text_of_the_template_is_left_alone():
         ("a: {{ main.__class__.__mro__ }}", "unsafe"),
         ("a: {{ main + 1 }}", "TypeError"),
         ("a: {{ main.update({}) }}", "unsafe"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "RecursionError"),
+        ("".join(f"{{% for a{i} in [1] %}}" for i in range(30)) + "{% endfor %}" * 30, "SyntaxError"),
+        ("a: {{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "RecursionError"),
     ],
 )
 def test_a_template_that_can_not_be_rendered(template, said):
@@ -72,3 +77,39 @@ def test_what_is_no_mapping(text, said):
     with pytest.raises(UsageError, match="The thing") as error:
         parse(text, "The thing")
     assert said in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 2026-01-01", "date"),
+        ("a: 2026-01-01 10:00:00", "datetime"),
+        ("a: !!binary aGk=", "bytes"),
+        ("a: !!set {b, c}", "set"),
+        ("a: .nan", "nan"),
+        ("a: [.inf]", "inf"),
+        ("a: 0x" + "f" * 5000, "64 bits"),
+        ("a: 9223372036854775808", "64 bits"),
+        ("a: {1: b, c: d}", "1 is no name of a field"),
+        ("a: {on: b}", "True is no name of a field"),
+        ("a: {null: b}", "None is no name of a field"),
+        ("a: &x [*x]", "nested"),
+        ("a: &x {b: *x}", "nested"),
+        ("a: " + "[" * 400 + "]" * 400, "nested"),
+        ("\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}' if i else 'x'] * 9)}]" for i in range(12)), "aliases"),
+        (r'{"a": "\ud83d"}', "half"),
+        (r'{"\ud83d": 1}', "half"),
+    ],
+)
+def test_what_json_does_not_have_is_refused(text, said):
+    with pytest.raises(UsageError, match="The thing") as error:
+        parse(text, "The thing")
+    assert said in error.value.why
+
+
+def test_what_json_has_is_taken():
+    assert parse(r'{"a": "\ud83d\ude00", "b": [1, -9223372036854775808, 1.5, null, true]}', "it") == {
+        "a": "😀",
+        "b": [1, -(2**63), 1.5, None, True],
+    }
+    assert parse("a: &x {b: [c]}\nd: *x", "it") == {"a": {"b": ["c"]}, "d": {"b": ["c"]}}

@@ -17,6 +17,8 @@ from xlaunch.core.quantity import is_quantity
 Pod = Mapping[str, Any]
 # Linux takes no single argument or variable of more (MAX_ARG_STRLEN, fs/exec.c), with its closing NUL
 LONGEST_ARGUMENT = 128 * 1024 - 1
+# All annotations of one object together (apimachinery TotalAnnotationSizeLimitB), without what JobSet and Kueue add
+LARGEST_ANNOTATIONS = 252 * 1024
 
 
 def problems(template: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -59,6 +61,9 @@ def metadata_problems(metadata: Mapping[str, Any], path: str) -> Iterator[str]:
         # Upper case is fine here, unlike in labels (apimachinery ValidateAnnotations)
         if not is_qualified_name(key.lower()):
             yield f"{path}.annotations has {key!r}, which can't be the key of an annotation"
+    size = sum(len(f"{key}{value}".encode()) for key, value in (metadata.get("annotations") or {}).items())
+    if size > LARGEST_ANNOTATIONS:
+        yield f"{path}.annotations is larger than the 256 KiB that one object may have"
 
 
 def _name_problems(spec: Pod, path: str) -> Iterator[str]:

@@ -59,11 +59,12 @@ def test_a_file_that_is_taken_means_what_python_dotenv_says(pieces):
         ("1A=x", "names are made of"),
         ("'A B'=x", "names are made of"),
         ("A=\0", "NUL"),
+        ("ODD", "value of ODD in line 1 of the env file is not valid UTF-8"),
     ],
 )
 def test_what_an_env_file_may_not_hold(text, said):
     with pytest.raises(UsageError) as error:
-        parse_file(text, {})
+        parse_file(text, {"ODD": "\udcff"})
     assert said in f"{error.value.message} {error.value.why}"
 
 

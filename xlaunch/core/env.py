@@ -64,10 +64,9 @@ def parse_flag(text: str, caller: Mapping[str, str]) -> tuple[str, str]:
     """`NAME=VALUE`, or `NAME` for the caller's own value."""
     name, equals, value = text.partition("=")
     _check_name(name, "--env")
-    if equals:
-        check_text(f"the value of --env {name}", value)
-        return name, value
-    return name, _from_caller(name, caller, f"--env {name}")
+    value = value if equals else _from_caller(name, caller, f"--env {name}")
+    check_text(f"the value of --env {name}", value)
+    return name, value
 
 
 def parse_file(text: str, caller: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,8 @@ def test_what_is_fine(given):
         ({"worker_toleration_seconds": -1}, "--worker-toleration-seconds -1"),
         ({"namespace": "a.b"}, "namespace"),
         ({"container": "pathways-proxy"}, "--docker-name"),
+        ({"container": "pathways-worker"}, "--docker-name"),
+        ({"container": "colocated-python-sidecar"}, "--docker-name"),
         ({"queue": "a" * 64}, "--queue"),
         ({"priority": "High"}, "--priority"),
         ({"pull_secret": "a b"}, "--docker-image-pull-secret"),

@@ -22,9 +22,9 @@ from xlaunch.core.names import (
 )
 from xlaunch.core.quantity import is_quantity
 from xlaunch.core.tpu import TpuType
+from xlaunch.core.workload import PATHWAYS_CONTAINERS
 
 HEAD_JOB, WORKER_JOB = "pathways-head", "worker"
-PATHWAYS_CONTAINERS = ("pathways-rm", "pathways-proxy")
 PATHWAYS_IMAGES = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
 DEFAULT_SERVER_IMAGE = f"{PATHWAYS_IMAGES}/server:latest"
 DEFAULT_PROXY_IMAGE = f"{PATHWAYS_IMAGES}/proxy_server:latest"
@@ -171,7 +171,7 @@ def _check_names_of_objects(spec: PathwaysSpec) -> None:
     if not is_dns1123_label(spec.container) or spec.container in PATHWAYS_CONTAINERS:
         raise UsageError(
             f"--docker-name {spec.container!r} can't be the name of the main container",
-            why=f"{DNS_LABEL}; pathways-rm and pathways-proxy are taken",
+            why=f"{DNS_LABEL}; {', '.join(PATHWAYS_CONTAINERS)} are taken",
             next="Leave it away for main",
         )
     objects = (

@@ -12,8 +12,9 @@ from xlaunch.local.recorder import Note, Recorder
 NOTE = Note("Warning", "FailedCreate", "Error creating: no")
 
 
-def thing(version="5"):
-    return {"metadata": {"name": "j", "namespace": "default", "uid": "u", "resourceVersion": version}}
+def thing(version="5", namespace="default"):
+    metadata = {"name": "j", "namespace": namespace, "uid": "u", "resourceVersion": version}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
 
 
 def written(action, *occurrences):
@@ -24,7 +25,7 @@ def written(action, *occurrences):
         kube = EmbeddedKube(clock)
         recorder = Recorder(kube, clock, "job-controller", raising, action=action)
         for obj, note in occurrences:
-            await recorder.record(obj, note, api_version="batch/v1", kind="Job")
+            await recorder.record(obj, note)
             await clock.advance(1)
         return (await kube.list("events", "default"))[0]
 
@@ -90,9 +91,8 @@ def test_a_refused_event_is_reported_and_no_failure(action):
         recorder = Recorder(
             EmbeddedKube(clock), clock, "c", lambda doing, error: told.append((doing, error.code)), action=action
         )
-        nowhere = {"metadata": {"name": "j", "namespace": "missing", "uid": "u"}}
-        await recorder.record(nowhere, NOTE, api_version="v1", kind="Pod")
-        assert told == [("event FailedCreate of Pod j", 404)]
+        await recorder.record(thing(namespace="missing"), NOTE)
+        assert told == [("event FailedCreate of Job j", 404)]
 
     asyncio.run(go())
 
@@ -102,10 +102,10 @@ def test_an_event_that_expired_is_written_anew():
         clock = VirtualClock()
         kube = EmbeddedKube(clock)
         recorder = Recorder(kube, clock, "c", raising)
-        await recorder.record(thing(), NOTE, api_version="v1", kind="Pod")
+        await recorder.record(thing(), NOTE)
         (event,) = (await kube.list("events", "default"))[0]
         await kube.delete("events", event["metadata"]["name"], "default")
-        await recorder.record(thing(), NOTE, api_version="v1", kind="Pod")
+        await recorder.record(thing(), NOTE)
         (event,) = (await kube.list("events", "default"))[0]
         assert event["count"] == 1
         with pytest.raises(StatusError):

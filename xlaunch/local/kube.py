@@ -1,7 +1,7 @@
 """The Kubernetes API as the parts of the embedded cluster know it: an async protocol, its events and its refusals.
 
-The embedded API server implements it in the same process. Objects are plain dicts as on the wire, never shared: the
-caller may change what it gets.
+The embedded API server implements it in the same process. Objects are plain dicts as on the wire, with `apiVersion` and
+`kind` also in lists, and never shared: the caller may change what it gets.
 """
 
 from __future__ import annotations

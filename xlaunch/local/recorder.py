@@ -51,12 +51,12 @@ class Recorder:
         self._action = action
         self._written: dict[str, Object] = {}
 
-    async def record(self, regarding: Object, note: Note, *, api_version: str, kind: str) -> None:
+    async def record(self, regarding: Object, note: Note) -> None:
         """Writes one event. An event that the API refuses is reported and lost: events are never worth a failure."""
         meta = regarding["metadata"]
         reference = {
-            "apiVersion": api_version,
-            "kind": kind,
+            "apiVersion": regarding["apiVersion"],
+            "kind": regarding["kind"],
             "name": meta["name"],
             "namespace": meta.get("namespace"),
             "uid": uid_of(regarding),
@@ -66,7 +66,7 @@ class Recorder:
         try:
             await self._write(reference, note)
         except StatusError as error:
-            self._report(f"event {note.reason} of {kind} {meta['name']}", error)
+            self._report(f"event {note.reason} of {regarding['kind']} {meta['name']}", error)
 
     async def _write(self, reference: Object, note: Note) -> None:
         identity = self._identity(reference, note)

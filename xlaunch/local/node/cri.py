@@ -9,7 +9,6 @@ from functools import lru_cache
 
 # containerd's max_container_log_line_size: a longer line is written in parts tagged P, the last one tagged F
 LONGEST_PART = 16 * 1024
-STAMP_SIZE = len("2006-01-02T15:04:05.000000000Z")
 
 
 @dataclass(frozen=True)

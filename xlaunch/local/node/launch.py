@@ -91,7 +91,7 @@ async def invocation(
 
 
 def _own(addresses: Addresses, site: Site, hosts: Path, python_path: str | None) -> dict[str, str]:
-    """What the stand-ins and the rehearsal trainer need to know (docs/embedded-cluster.md)."""
+    """What the stand-ins and the rehearsal trainer need to know (docs/embedded-cluster-node.md)."""
     return {
         "XLAUNCH_POD_IP": addresses.pod,
         "XLAUNCH_HOSTS": str(hosts),

@@ -217,8 +217,7 @@ class PodRunner:
         return self._machine.site.logs(self.uid) / container / f"{instance}.log"
 
     def _note(self, note: Note) -> None:
-        record = self._machine.recorder.record(self.pod, note, api_version="v1", kind="Pod")
-        task = asyncio.ensure_future(record)
+        task = asyncio.ensure_future(self._machine.recorder.record(self.pod, note))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
 

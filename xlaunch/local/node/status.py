@@ -34,7 +34,7 @@ def phase(records: Records, restart_policy: str, *, terminal: bool, initialized:
         return "Failed" if terminal else "Pending"
     if mains["running"] or sidecars["running"]:
         return "Running"
-    succeeded = mains["stopped"] == sum(each.kind == "main" and _succeeded(each) for each in records)
+    succeeded = mains["stopped"] == sum(each.kind == "main" and each.exit_code == 0 for each in records)
     if not terminal and restart_policy == "Always":
         return "Running"
     if succeeded:
@@ -54,10 +54,6 @@ def _state(record: ContainerRecord) -> str:
     if record.is_running:
         return "running"
     return "stopped" if record.terminated or record.last.get("terminated") else "waiting"
-
-
-def _succeeded(record: ContainerRecord) -> bool:
-    return record.exit_code == 0
 
 
 @dataclass(frozen=True)
@@ -157,15 +153,11 @@ def _initialized(records: Records, current: str, *, initialized: bool) -> Object
 def _ready(records: Records, current: str) -> Object:
     if current in STOPPED:
         return {"status": "False", "reason": "PodCompleted" if current == "Succeeded" else "PodFailed"}
-    unready = [each.name for each in _readiness_order(records) if not each.is_running]
+    unready = [each.name for each in records if each.kind != "init" and not each.is_running]
     if not unready:
         return {"status": "True"}
     message = f"containers with unready status: [{' '.join(unready)}]"
     return {"status": "False", "reason": "ContainersNotReady", "message": message}
-
-
-def _readiness_order(records: Records) -> list[ContainerRecord]:
-    return [each for each in records if each.kind != "init"]
 
 
 def close_records(records: Records) -> None:

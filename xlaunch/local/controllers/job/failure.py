@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.core.pods import in_place_restarts, phase
+from xlaunch.core.pods import in_place_restarts, is_lost, phase
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import is_deleting, status_of
+from xlaunch.local.objects import status_of
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,7 @@ def only_replaces_failed(job: Mapping[str, Any]) -> bool:
 
 def is_failed(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
     """Whether the Job takes the pod for lost: it failed, or it is being deleted and did not succeed before."""
-    if phase(pod) == "Failed":
-        return True
-    return not only_replaces_failed(job) and is_deleting(pod) and phase(pod) != "Succeeded"
+    return phase(pod) == "Failed" if only_replaces_failed(job) else is_lost(pod)
 
 
 def judge(job: Mapping[str, Any], pod: Mapping[str, Any]) -> Verdict:

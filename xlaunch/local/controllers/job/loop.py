@@ -10,7 +10,7 @@ from xlaunch.core.pods import TRACKING_FINALIZER
 from xlaunch.local.controllers.job.account import account, conclude, settle
 from xlaunch.local.controllers.job.backoff import Record
 from xlaunch.local.controllers.job.plan import Plan, Situation, plan
-from xlaunch.local.controllers.job.pods import API_VERSION, KIND, pod_for
+from xlaunch.local.controllers.job.pods import KIND, pod_for
 from xlaunch.local.controllers.queue import Again, WorkQueue, work
 from xlaunch.local.controllers.writes import delete, remove_finalizer, write_status
 from xlaunch.local.informer import Change, Informer
@@ -135,7 +135,7 @@ class JobController:
         if uncounted:
             await remove_finalizer(self._kube, "pods", pod, TRACKING_FINALIZER)
         await delete(self._kube, "pods", pod)
-        await self._note(job, Note("Normal", "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}"))
+        await self._recorder.record(job, Note("Normal", "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}"))
 
     async def _create(self, job: Object, decided: Plan) -> tuple[int, int]:
         """Creates pods in batches of 1, 2, 4 …; after a batch with a refusal the rest waits for the next sync.
@@ -152,11 +152,13 @@ class JobController:
                     pod = await self._kube.create("pods", pod_for(job, index), job["metadata"]["namespace"])
                 except StatusError as error:
                     refused += 1
-                    await self._note(job, Note("Warning", "FailedCreate", f"Error creating: {error.message}"))
+                    await self._recorder.record(
+                        job, Note("Warning", "FailedCreate", f"Error creating: {error.message}")
+                    )
                 else:
                     created += 1
                     note = Note("Normal", "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
-                    await self._note(job, note)
+                    await self._recorder.record(job, note)
             size *= 2
         return created, refused
 
@@ -166,7 +168,7 @@ class JobController:
         job = await write_status(self._kube, "jobs", situation.job, result.status)
         self._records[uid_of(job)] = decided.record
         for note in decided.notes:
-            await self._note(job, note)
+            await self._recorder.record(job, note)
         for pod in result.release:
             await remove_finalizer(self._kube, "pods", pod, TRACKING_FINALIZER)
         released = {uid_of(pod) for pod in result.release}
@@ -180,7 +182,4 @@ class JobController:
         if final is not None:
             failed = final["type"] == "Failed"
             reason, message = (final["reason"], final["message"]) if failed else ("Completed", "Job completed")
-            await self._note(job, Note("Warning" if failed else "Normal", reason, message))
-
-    async def _note(self, job: Object, note: Note) -> None:
-        await self._recorder.record(job, note, api_version=API_VERSION, kind=KIND)
+            await self._recorder.record(job, Note("Warning" if failed else "Normal", reason, message))

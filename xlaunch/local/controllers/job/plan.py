@@ -13,7 +13,7 @@ from typing import Any
 
 from xlaunch.core.pods import TRACKING_FINALIZER, phase
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import condition, is_true
+from xlaunch.core.workload import DEFAULT_BACKOFF_LIMIT, condition, is_true
 from xlaunch.local.controllers.job import backoff
 from xlaunch.local.controllers.job.conditions import job_condition, resume, suspend
 from xlaunch.local.controllers.job.failure import is_failed, judge, only_replaces_failed, past_restart_limit
@@ -22,7 +22,6 @@ from xlaunch.local.kube import Object
 from xlaunch.local.objects import finalizers_of, is_deleting, is_terminal, status_of, uid_of
 from xlaunch.local.recorder import Note
 
-DEFAULT_BACKOFF_LIMIT = 6
 LIMIT_MESSAGE = "Job has reached the specified backoff limit"
 DEADLINE_MESSAGE = "Job was active longer than specified deadline"
 COMPLETIONS_MESSAGE = "Reached expected number of succeeded pods"

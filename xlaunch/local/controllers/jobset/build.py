@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from xlaunch.core.pods import JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.local.controllers.jobset.names import (
     API_VERSION,
     COORDINATOR,
@@ -15,17 +16,12 @@ from xlaunch.local.controllers.jobset.names import (
     GROUP_REPLICAS,
     JOB_GLOBAL_INDEX,
     JOB_GROUP_INDEX,
-    JOB_INDEX,
     JOB_KEY,
-    JOBSET_NAME,
-    JOBSET_UID,
     KIND,
     NAMESPACED_JOB,
     NO_SCHEDULE_TAINT,
     NODE_SELECTOR_STRATEGY,
-    REPLICATED_JOB,
     REPLICATED_JOB_REPLICAS,
-    RESTART_ATTEMPT,
     coordinator_endpoint,
     group_of,
     has_dns_hostnames,

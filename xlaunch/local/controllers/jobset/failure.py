@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.pods import REPLICATED_JOB
 from xlaunch.core.workload import condition
-from xlaunch.local.controllers.jobset.names import REPLICATED_JOB
 from xlaunch.local.controllers.jobset.status import Draft
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import labels_of, status_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from xlaunch.core.pods import JOBSET_UID
 from xlaunch.local.controllers.jobset.build import headless_service
-from xlaunch.local.controllers.jobset.names import API_VERSION, JOBSET_UID, KIND, subdomain
+from xlaunch.local.controllers.jobset.names import KIND, subdomain
 from xlaunch.local.controllers.jobset.plan import Plan, plan
 from xlaunch.local.controllers.queue import Again, WorkQueue, work
 from xlaunch.local.controllers.writes import delete, write_status
@@ -83,7 +84,7 @@ class JobSetController:
             await self._resume(job, patch)
         jobset = await write_status(self._kube, "jobsets", jobset, decided.status)
         for note in decided.notes:
-            await self._note(jobset, note)
+            await self._recorder.record(jobset, note)
 
     async def _serve(self, jobset: Object) -> None:
         """Creates the headless Service unless one of that name exists, whoever made it."""
@@ -93,7 +94,7 @@ class JobSetController:
         try:
             await self._kube.create("services", headless_service(jobset), namespace)
         except StatusError as error:
-            await self._note(jobset, Note("Warning", "HeadlessServiceCreationFailed", error.message))
+            await self._recorder.record(jobset, Note("Warning", "HeadlessServiceCreationFailed", error.message))
             raise
 
     async def _create(self, jobset: Object, decided: Plan) -> None:
@@ -106,7 +107,7 @@ class JobSetController:
                 name = job["metadata"]["name"]
                 problems.append(f'job "{name}" creation failed with error: {error.message}')
         if problems:
-            await self._note(jobset, Note("Warning", "JobCreationFailed", "\n".join(problems)))
+            await self._recorder.record(jobset, Note("Warning", "JobCreationFailed", "\n".join(problems)))
             raise Again
 
     async def _resume(self, job: Object, patch: Object) -> None:
@@ -119,6 +120,3 @@ class JobSetController:
         namespace, name = key_of(job)
         body = {"metadata": {"resourceVersion": job["metadata"]["resourceVersion"]}, **patch}
         return await self._kube.patch("jobs", name, body, namespace, subresource=subresource)
-
-    async def _note(self, jobset: Object, note: Note) -> None:
-        await self._recorder.record(jobset, note, api_version=API_VERSION, kind=KIND)

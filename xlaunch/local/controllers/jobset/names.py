@@ -1,4 +1,7 @@
-"""JobSet's labels, and the names that it derives (JobSet v0.12.0, api/jobset/v1alpha2 and pkg/util/placement)."""
+"""JobSet's labels beyond those that core reads, and the names that it derives.
+
+JobSet v0.12.0, api/jobset/v1alpha2 and pkg/util/placement.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.names import coordinator_address
 from xlaunch.local.kube import Object
 
 GROUP = "jobset.x-k8s.io"
@@ -13,18 +17,13 @@ API_VERSION = f"{GROUP}/v1alpha2"
 KIND = "JobSet"
 
 PREFIX = "jobset.sigs.k8s.io/"
-JOBSET_NAME = PREFIX + "jobset-name"
-JOBSET_UID = PREFIX + "jobset-uid"
-REPLICATED_JOB = PREFIX + "replicatedjob-name"
 REPLICATED_JOB_REPLICAS = PREFIX + "replicatedjob-replicas"
 GLOBAL_REPLICAS = PREFIX + "global-replicas"
-JOB_INDEX = PREFIX + "job-index"
 JOB_KEY = PREFIX + "job-key"
 JOB_GLOBAL_INDEX = PREFIX + "job-global-index"
 GROUP_NAME = PREFIX + "group-name"
 GROUP_REPLICAS = PREFIX + "group-replicas"
 JOB_GROUP_INDEX = PREFIX + "job-group-index"
-RESTART_ATTEMPT = PREFIX + "restart-attempt"
 COORDINATOR = PREFIX + "coordinator"
 PRIORITY = PREFIX + "priority"
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -74,6 +73,7 @@ def has_dns_hostnames(jobset: Mapping[str, Any]) -> bool:
 
 def coordinator_endpoint(jobset: Mapping[str, Any]) -> str:
     """The DNS name of the coordinator's pod; the JobSet must have a coordinator."""
-    coordinator = jobset["spec"]["coordinator"]
-    job = job_name(jobset["metadata"].get("name", ""), coordinator["replicatedJob"], coordinator.get("jobIndex", 0))
-    return f"{job}-{coordinator.get('podIndex', 0)}.{subdomain(jobset)}"
+    given, network = jobset["spec"]["coordinator"], jobset["spec"].get("network") or {}
+    job, pod = given.get("jobIndex", 0), given.get("podIndex", 0)
+    name: str = jobset["metadata"]["name"]
+    return coordinator_address(name, given["replicatedJob"], job, pod, network.get("subdomain", ""))

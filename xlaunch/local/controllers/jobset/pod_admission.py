@@ -9,15 +9,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from xlaunch.core.pods import COMPLETION_INDEX
+from xlaunch.core.pods import COMPLETION_INDEX, JOB_INDEX, JOBSET_NAME, REPLICATED_JOB
 from xlaunch.local.controllers.jobset.names import (
     EXCLUSIVE_TOPOLOGY,
-    JOB_INDEX,
     JOB_KEY,
-    JOBSET_NAME,
     NODE_SELECTOR_STRATEGY,
     PRIORITY,
-    REPLICATED_JOB,
     job_name,
 )
 from xlaunch.local.controllers.jobset.refusals import forbidden

@@ -8,20 +8,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.pods import REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.core.timestamps import stamp
 from xlaunch.core.workload import is_true
-from xlaunch.local.controllers.jobset.names import (
-    REPLICATED_JOB,
-    RESTART_ATTEMPT,
-    replicas_of,
-    replicated_jobs,
-)
+from xlaunch.local.controllers.jobset.names import replicas_of, replicated_jobs
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import labels_of, status_of
 from xlaunch.local.recorder import Note
 
 # One of these holds at a time; the other becomes False and keeps the time of its last True
-EXCLUSIVE = ({"StartupPolicyInProgress", "StartupPolicyCompleted"},)
+EXCLUSIVE = {"StartupPolicyInProgress", "StartupPolicyCompleted"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ class Draft:
                     conditions[place], news = new, True
                 elif (old["reason"], old["message"]) != (reason, message):
                     conditions[place], news = {**new, "lastTransitionTime": old["lastTransitionTime"]}, True
-            elif holds and old["status"] == "True" and {old["type"], kind} in EXCLUSIVE:
+            elif holds and old["status"] == "True" and {old["type"], kind} == EXCLUSIVE:
                 conditions[place], news = {**old, "status": "False"}, True
         if not found and holds:
             conditions.append(new)

@@ -84,8 +84,7 @@ class TaintEviction:
         await delete(self._kube, "pods", pod)
 
     async def _note(self, pod: Object, message: str) -> None:
-        note = Note("Normal", "TaintManagerEviction", message)
-        await self._recorder.record(pod, note, api_version="v1", kind="Pod")
+        await self._recorder.record(pod, Note("Normal", "TaintManagerEviction", message))
 
 
 def _no_execute(node: Object) -> list[Mapping[str, Any]]:

@@ -113,8 +113,7 @@ class NodeLifecycle:
         for pod in list(self._pods.objects.values()):
             if node_of(pod) == node and is_true(status_of(pod), "Ready"):
                 await change(self._kube, "pods", pod, not_ready, subresource="status")
-                note = Note("Warning", "NodeNotReady", "Node is not ready")
-                await self._recorder.record(pod, note, api_version="v1", kind="Pod")
+                await self._recorder.record(pod, Note("Warning", "NodeNotReady", "Node is not ready"))
 
     async def _taint(self, nodes: list[Object]) -> None:
         """Gives each node the taints of its condition; NoExecute ones in turn, at the rate of the cluster's state."""
@@ -145,7 +144,7 @@ class NodeLifecycle:
             await change(self._kube, "nodes", node, taints)
 
     async def _note(self, node: Object, reason: str, message: str) -> None:
-        await self._recorder.record(node, Note("Normal", reason, message), api_version="v1", kind="Node")
+        await self._recorder.record(node, Note("Normal", reason, message))
 
 
 def _heartbeat(node: Object) -> tuple[str, str]:

@@ -69,7 +69,7 @@ class Scheduler:
                 return False
             raise
         note = Note("Normal", "Scheduled", f"Successfully assigned {namespace}/{name} to {node}")
-        await self._recorder.record(pod, note, api_version="v1", kind="Pod")
+        await self._recorder.record(pod, note)
         return True
 
     async def _refuse(self, pod: Object, message: str) -> None:
@@ -82,7 +82,7 @@ class Scheduler:
             "message": message,
             "lastTransitionTime": stamp(self._clock.now()),
         }
-        await self._failures.record(pod, Note("Warning", "FailedScheduling", message), api_version="v1", kind="Pod")
+        await self._failures.record(pod, Note("Warning", "FailedScheduling", message))
 
         def unscheduled(latest: Object) -> Object | None:
             if node_of(latest):

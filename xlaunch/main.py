@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from xlaunch import __version__
+from xlaunch.cli.streams import discard, prepare
 
 # Not pathlib, which costs as much as the rest of this answer
 HELP_FILE = os.path.join(os.path.dirname(__file__), "cli", "help.txt")  # noqa: PTH118, PTH120
@@ -18,6 +19,7 @@ HELP_FILE = os.path.join(os.path.dirname(__file__), "cli", "help.txt")  # noqa: 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code (docs/exit-codes.md)."""
+    prepare()
     args = list(sys.argv[1:] if argv is None else argv)
     if "_XLAUNCH_COMPLETE" not in os.environ:
         if args in ([], ["--help"], ["-h"]):
@@ -36,7 +38,9 @@ def _print(text: str) -> int:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone; without this the interpreter complains about the same pipe at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        discard(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"Error: Cannot write: {error.strerror}.\nNext: Free some space\n")
+            return 1
     return 0

@@ -144,6 +144,26 @@ def test_an_unknown_format_is_refused_before_anything_happens(command, xlaunch):
     )
 
 
+@pytest.mark.parametrize("typed", [["--out", "json"], ["-vo", "json"], ["-vojson"], ["-o=json"], ["--output=json"]])
+def test_the_format_is_what_typer_reads(command, xlaunch, typed):
+    def do(output: str = typer.Option("", "--output", "-o"), verbose: bool = typer.Option(False, "-v")):
+        """Does it."""
+        return Result("Things", {}, ["text"])
+
+    command(do)
+    assert xlaunch("do", *typed).stdout.startswith("{")
+
+
+@pytest.mark.parametrize("value", ["-o x", "--output=x", "-ox"])
+def test_the_value_of_another_flag_is_no_format(command, xlaunch, value):
+    def do(output: str = typer.Option("", "--output", "-o"), words: str = typer.Option("", "--words")):
+        """Does it."""
+        return Result("Things", {}, [words])
+
+    command(do)
+    assert xlaunch("do", "--words", value).stdout == f"{value}\n"
+
+
 def test_without_a_terminal_a_question_is_refused_and_names_the_flag(command, xlaunch):
     def do(ctx: typer.Context):
         """Does it."""

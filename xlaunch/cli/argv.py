@@ -76,7 +76,7 @@ def _resolve(typed: str, flags: Mapping[str, bool]) -> str:
 
 
 def output_format(argv: Sequence[str]) -> str:
-    """The value of the last `-o`/`--output`, or "" where there is none; needed even when the line does not parse."""
+    """The value of the last `-o`/`--output`, or "" where there is none: a guess, for lines that do not parse."""
     args, _ = split_rest(argv)
     found = ""
     for here, following in zip(args, [*args[1:], ""], strict=False):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +15,7 @@ from xlaunch.cli import output
 from xlaunch.cli.app import app
 from xlaunch.cli.argv import output_format, split_rest
 from xlaunch.cli.session import Session
+from xlaunch.cli.streams import NO_ROOM, discard
 from xlaunch.core.errors import UsageError, XlaunchError
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -35,12 +34,13 @@ def run(argv: Sequence[str], session: Session | None = None) -> int:
         with sigterm_raises():
             return _run(args, session)
     except BrokenPipeError:
-        return closed_stdout(session)
+        # The reader of stdout has gone (`| head`)
+        discard(session.stdout)
+        return 0
 
 
 def _run(args: list[str], session: Session) -> int:
     try:
-        output.check_format(session.output)
         program = app()
         if "_XLAUNCH_COMPLETE" in session.env:
             from typer._completion_classes import completion_init
@@ -50,7 +50,10 @@ def _run(args: list[str], session: Session) -> int:
             program.main(args, prog_name="xlaunch")
         # Not main(): that turns a closed pipe into exit 1
         with program.make_context("xlaunch", args, obj=session) as context:
-            result = program.invoke(context)
+            try:
+                result = program.invoke(context)
+            finally:
+                session = context.obj  # with the format that typer has read
         if isinstance(result, output.Result):
             output.emit(session, result)
             return result.exit_code
@@ -67,21 +70,38 @@ def _run(args: list[str], session: Session) -> int:
         return _failed(session, _usage(error))
     except XlaunchError as error:
         return _failed(session, error)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            return _failed(session, _bug(error))
+        discard(session.stdout)
+        told = XlaunchError(f"Cannot write: {error.strerror}", next="Free some space, then run the same line again")
+        # Said on stderr also with -o: the object would meet the same full disk
+        return _failed(replace(session, output=""), told)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever is left is a bug, told in one sentence
-        told = XlaunchError(
-            f"{type(error).__name__}: {error}",
-            why="This is a bug in xlaunch",
-            next="Run the same line with --debug and report what it prints",
-        )
-        return _failed(session, told)
+        return _failed(session, _bug(error))
+
+
+def _bug(error: Exception) -> XlaunchError:
+    return XlaunchError(
+        f"{type(error).__name__}: {error}",
+        why="This is a bug in xlaunch",
+        next="Run the same line with --debug and report what it prints",
+    )
 
 
 def _failed(session: Session, error: XlaunchError) -> int:
     if session.debug:
         import traceback
 
-        traceback.print_exc(file=session.stderr)
-    output.emit_error(session, error)
+        session.notice(traceback.format_exc().rstrip())
+    try:
+        output.emit_error(session, error)
+    except OSError as full:
+        # An object that finds no room on stdout; what is wrong is worth more than that
+        if full.errno not in NO_ROOM:
+            raise
+        discard(session.stdout)
+        output.emit_error(replace(session, output=""), error)
     return error.code
 
 
@@ -116,10 +136,3 @@ def sigterm_raises() -> Any:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def closed_stdout(session: Session) -> int:
-    """The reader of stdout has gone (`| head`): end quietly, and keep the interpreter from complaining at exit."""
-    if session.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0

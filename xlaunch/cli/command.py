@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from xlaunch.cli.argv import normalise
+from xlaunch.cli.output import check_format
 from xlaunch.cli.session import Session
 
 REST = "xlaunch.rest"
@@ -38,7 +39,7 @@ class Command(TyperCommand):
     optional_values: Mapping[str, str] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Normalises, says what it read as what, and lets typer parse."""
+        """Normalises, says what it read as what, and lets typer parse; the session learns the format that it read."""
         flags: dict[str, bool] = {}
         for param in self.get_params(ctx):
             if param.param_type_name == "option":
@@ -49,7 +50,12 @@ class Command(TyperCommand):
         if isinstance(ctx.obj, Session):
             for notice in line.notices:
                 ctx.obj.notice(f"Note: {notice}.")
-        return super().parse_args(ctx, list(line.args))
+        left = super().parse_args(ctx, list(line.args))
+        if isinstance(ctx.obj, Session):
+            output = (ctx.params.get("output") or "").removeprefix("=")
+            check_format(output)
+            ctx.obj = ctx.find_root().obj = replace(ctx.obj, output=output)
+        return left
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """As every other tool writes it: NAME, not {NAME}."""

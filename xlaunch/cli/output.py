@@ -80,8 +80,9 @@ def emit_error(session: Session, error: XlaunchError) -> None:
             "metadata": {},
             "code": error.code,
             "reason": error.reason,
-            "message": sentence(error.message, error.why),
-            "next": error.next,
+            # Arguments and names of files may hold bytes that are no text
+            "message": _readable(sentence(error.message, error.why)),
+            "next": _readable(error.next),
         }
         session.stdout.write(dump(body, session.output))
         session.stdout.flush()
@@ -91,16 +92,20 @@ def emit_error(session: Session, error: XlaunchError) -> None:
         session.notice(f"Next: {error.next}")
 
 
+def _readable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
 def sentence(*parts: str) -> str:
     """Joins sentences, each ended by a full stop where it has no end of its own."""
     return " ".join(part if part[-1] in ".!?:" else f"{part}." for part in parts if part)
 
 
 def dump(body: Mapping[str, Any], output: str) -> str:
-    """The object as JSON or YAML text with a final newline."""
+    """The object as JSON or YAML text with a final newline; in ASCII, and so the same bytes in every locale."""
     if output == "yaml":
         return dump_yaml(dict(body))
-    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(body, indent=2) + "\n"
 
 
 def text_of(part: str | Table) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import IO, TextIO
 
+from xlaunch.cli.streams import discard
 from xlaunch.core.clock import Clock, SystemClock
 from xlaunch.core.errors import UsageError
 
@@ -35,8 +36,11 @@ class Session:
         return stream.isatty() and not self.no_color and not self.env.get("NO_COLOR")
 
     def notice(self, text: str) -> None:
-        """One line for the person, on stderr: never part of the result."""
-        print(text, file=self.stderr, flush=True)
+        """One line for the person, on stderr: never part of the result. Nobody there to read it stops nothing."""
+        try:
+            print(text, file=self.stderr, flush=True)
+        except OSError:
+            discard(self.stderr)
 
     def confirm(self, question: str, *, flag: str) -> bool:
         """Asks on a TTY; without one refuses and names the flag that says yes (UsageError)."""

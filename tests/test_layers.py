@@ -33,6 +33,9 @@ CORE_NEVER = {
 }
 # The server process is started for nothing else: there aiohttp may stand at the top
 SERVER = ("local/apiserver/", "local/server.py")
+# The parts of the embedded cluster. None imports another: they share core and the modules directly in local, which import
+# none of them. `server.py` alone puts them together. (That rehearsal imports nothing else at all has a test of its own.)
+PARTS = ("apiserver", "controllers", "node", "rehearsal")
 
 
 def modules():
@@ -71,6 +74,25 @@ def test_heavy_libraries_are_imported_where_they_are_used(path):
     if place.startswith(SERVER):
         heavy = {name for name in heavy if not name.startswith("aiohttp")}
     assert not heavy, f"{place} imports {heavy} at the top"
+
+
+def parts_of_local(path):
+    """What a module imports of `xlaunch.local`: names of packages, and of modules that lie directly in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        yield from (name.split(".")[2] for name in names if name.startswith("xlaunch.local."))
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "local").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT / "local"))
+)
+def test_the_parts_of_local_know_each_other_only_through_the_server(path):
+    own = path.relative_to(ROOT / "local").parts[0]
+    if own != "server.py":
+        assert not set(parts_of_local(path)) & {*PARTS, "server", "guardian"} - {own}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "core").rglob("*.py")), ids=lambda path: path.name)

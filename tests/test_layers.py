@@ -33,8 +33,8 @@ CORE_NEVER = {
 }
 # The server process is started for nothing else: there aiohttp may stand at the top
 SERVER = ("local/apiserver/", "local/server.py")
-# The parts of the embedded cluster. None imports another: they share core and the modules directly in local, which import
-# none of them. `server.py` alone puts them together. (That rehearsal imports nothing else at all has a test of its own.)
+# The parts of the embedded cluster. None imports another: they share core and the modules directly in local, which
+# import none of them. `server.py` alone puts them together. That rehearsal imports nothing else has a test of its own
 PARTS = ("apiserver", "controllers", "node", "rehearsal")
 
 

@@ -118,11 +118,36 @@ def test_local_uses_its_kubeconfig_and_no_other(write, monkeypatch):
     path = write("embedded", server=HERE, name="xlaunch-ci")
     found = []
     monkeypatch.setattr(
-        "xlaunch.local.lifecycle.find", lambda name, env: found.append(name) or types.SimpleNamespace(kubeconfig=path)
+        "xlaunch.local.lifecycle.find",
+        lambda name, env: found.append(name) or types.SimpleNamespace(kubeconfig=path, id="1"),
     )
     connection = connect(TargetOptions(cluster="local:ci", project="p", location="z"), {"KUBECONFIG": "/nowhere"})
     assert found == ["ci"]
     assert (connection.where, connection.flags) == ("embedded cluster ci", ("--cluster=local:ci",))
+
+
+@pytest.mark.parametrize(
+    ("there", "error"),
+    [("the same", NetworkError), ("nothing", NotFoundError), ("another of that name", NotFoundError)],
+)
+def test_a_local_cluster_that_has_ended_is_not_waited_for(write, monkeypatch, there, error):
+    path = write("embedded", server=HERE, name="xlaunch-ci")
+    runs = [types.SimpleNamespace(kubeconfig=path, id="1")]
+
+    def find(name, env):
+        if not runs:
+            raise NotFoundError("gone")
+        return runs[0]
+
+    monkeypatch.setattr("xlaunch.local.lifecycle.find", find)
+    api = connect(TargetOptions(cluster="local:ci"), {}).api
+    if there != "the same":
+        runs[:] = [types.SimpleNamespace(kubeconfig=path, id="2")] if there.startswith("another") else []
+    with pytest.raises(error) as caught:
+        api.request("GET", "/version")
+    if error is NotFoundError:
+        assert caught.value.message == "The embedded cluster ci has ended, with all that ran there"
+        assert caught.value.next == "xlaunch local status"
 
 
 def test_a_local_cluster_that_does_not_run_is_not_found(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,12 +105,25 @@ def _kubeconfig(options: TargetOptions, env: Mapping[str, str]) -> Connection:
 def _local(options: TargetOptions, env: Mapping[str, str]) -> Connection:
     from xlaunch.local.lifecycle import find
 
-    config = kubeconfig.load([Path(find(options.local, env).kubeconfig)])
+    cluster = find(options.local, env)
+    config = kubeconfig.load([Path(cluster.kubeconfig)])
     name, context = config.context()
+
+    def next_step() -> str:
+        """A server of this machine that does not answer will come back if it still runs, else never."""
+        with suppress(NotFoundError):
+            if find(options.local, env).id == cluster.id:
+                return "xlaunch local status"
+        raise NotFoundError(
+            f"The embedded cluster {options.local} has ended, with all that ran there",
+            next="xlaunch local status",
+            reason="ClusterNotFound",
+        )
+
     api = KubeApi(
         kubeconfig.login(config, name),
         namespace=options.namespace or context.get("namespace") or "default",
-        alternatives=lambda: "xlaunch local status",
+        alternatives=next_step,
     )
     return Connection(api, f"embedded cluster {options.local}", options.flags())
 

@@ -29,7 +29,7 @@ EXPIRY_MARGIN = timedelta(seconds=30)
 class KubeApi:
     """One API server. `login` is called at once, again when its credentials expire, and once after a 401.
 
-    `alternatives` gives the next step for somebody whose server cannot be reached.
+    `alternatives` gives the next step for somebody whose server cannot be reached, or raises what it knows better.
     """
 
     def __init__(

@@ -164,6 +164,24 @@ def test_the_value_of_another_flag_is_no_format(command, xlaunch, value):
     assert xlaunch("do", "--words", value).stdout == f"{value}\n"
 
 
+def test_words_after_the_dashes_are_arguments(command, xlaunch):
+    """Only create-pathways has a use of its own for them; nothing is dropped in silence."""
+
+    def do(names: list[str], yes: bool = typer.Option(False, "--yes")):
+        """Does it."""
+        return Result("Things", {}, [f"{names} {yes}"])
+
+    command(do)
+    assert xlaunch("do", "a", "--", "--yes", "-b").stdout == "['a', '--yes', '-b'] False\n"
+    assert xlaunch("do", "--yes", "--", "a").stdout == "['a'] True\n"
+    assert xlaunch("do", "--").code == 2
+
+
+def test_a_command_without_arguments_refuses_words_after_the_dashes(xlaunch):
+    done = xlaunch("template", "list", "--", "x")
+    assert (done.code, done.stdout) == (2, "")
+
+
 def test_without_a_terminal_a_question_is_refused_and_names_the_flag(command, xlaunch):
     def do(ctx: typer.Context):
         """Does it."""

@@ -31,6 +31,17 @@ def test_what_the_embedded_cluster_ignores_is_said(session, monkeypatch, cluster
     assert session.stderr.getvalue() == "Note: --project and --zone mean nothing to the embedded cluster.\n"
 
 
+@pytest.mark.parametrize("flag", ["--cluster", "--context", "--kubeconfig", "--namespace"])
+@pytest.mark.parametrize("line", [("workload", "delete", "--all", "--yes"), ("workload", "list"), ("status", "x")])
+def test_a_target_out_of_a_variable_that_is_not_set_is_refused(cluster, line, flag):
+    """Never the current context in its place."""
+    for words in ([f"{flag}="], [flag, ""]):
+        done = cluster.run(*line, *words)
+        assert (done.code, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"Error: {flag} is empty.")
+    assert cluster.requests == []
+
+
 @pytest.mark.parametrize(
     ("options", "flags"),
     [

@@ -13,8 +13,15 @@ from typer.core import TyperCommand, TyperGroup
 from xlaunch.cli.argv import normalise
 from xlaunch.cli.output import check_format
 from xlaunch.cli.session import Session
+from xlaunch.core.errors import UsageError
 
 REST = "xlaunch.rest"
+# Parameters whose value is refused when it is empty, as that of a shell variable that is not set. To go on without it
+# would lead to another cluster or namespace, submit what was to be printed only, or submit something else
+NEVER_EMPTY = (
+    *("cluster", "context", "kubeconfig", "namespace"),
+    *("dry_run", "template", "patch", "env_file", "output_manifest_file", "reservation"),
+)
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -33,10 +40,12 @@ def rest_of(ctx: typer.Context) -> tuple[str, ...] | None:
 class Command(TyperCommand):
     """A command whose argv is normalised first (see argv.py).
 
-    A module may give `OPTIONAL_VALUES` (flag -> its meaning when it stands alone).
+    A module may give `OPTIONAL_VALUES` (flag -> its meaning when it stands alone), and with `TAKES_REST` it gets the
+    words after `--` for itself (`rest_of`); otherwise they are arguments that may begin with a dash, as everywhere.
     """
 
     optional_values: Mapping[str, str] = {}
+    takes_rest = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Normalises, says what it read as what, and lets typer parse; the session learns the format that it read."""
@@ -50,7 +59,9 @@ class Command(TyperCommand):
         if isinstance(ctx.obj, Session):
             for notice in line.notices:
                 ctx.obj.notice(f"Note: {notice}.")
-        left = super().parse_args(ctx, list(line.args))
+        words = line.args if self.takes_rest or line.rest is None else (*line.args, "--", *line.rest)
+        left = super().parse_args(ctx, list(words))
+        self._check_not_empty(ctx)
         if isinstance(ctx.obj, Session):
             output = (ctx.params.get("output") or "").removeprefix("=")
             check_format(output)
@@ -60,6 +71,17 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """As every other tool writes it: NAME, not {NAME}."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def _check_not_empty(self, ctx: Any) -> None:
+        for param in self.get_params(ctx):
+            name = param.name or ""
+            typed = name in NEVER_EMPTY and ctx.get_parameter_source(name).name == "COMMANDLINE"
+            if typed and ctx.params.get(name) == "":
+                raise UsageError(
+                    f"{param.opts[0]} is empty",
+                    why="Perhaps a shell variable is not set",
+                    next="Give it a value, or leave it away",
+                )
 
 
 @dataclass(frozen=True)
@@ -86,7 +108,10 @@ class LazyGroup(TyperGroup):
         if not isinstance(entry, Entry):
             return entry
         module = importlib.import_module(entry.module)
-        return build(cmd_name, getattr(module, entry.function), entry.summary, getattr(module, "OPTIONAL_VALUES", {}))
+        command = build(cmd_name, getattr(module, entry.function), entry.summary)
+        command.optional_values = getattr(module, "OPTIONAL_VALUES", {})
+        command.takes_rest = getattr(module, "TAKES_REST", False)
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Writes the list from the table."""
@@ -98,7 +123,7 @@ class LazyGroup(TyperGroup):
             formatter.write_dl(rows)
 
 
-def build(name: str, function: Callable[..., Any], summary: str, optional_values: Mapping[str, str]) -> Command:
+def build(name: str, function: Callable[..., Any], summary: str) -> Command:
     """One typer command from a function: help from its docstring, examples from its `epilog` attribute."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(
@@ -110,7 +135,6 @@ def build(name: str, function: Callable[..., Any], summary: str, optional_values
     )(function)
     command = typer.main.get_command(app)
     assert isinstance(command, Command)
-    command.optional_values = optional_values
     return command
 
 

@@ -17,6 +17,7 @@ from xlaunch.core.plan import Plan
 from xlaunch.core.spec import PathwaysSpec
 
 OPTIONAL_VALUES = {"--dry-run": "client"}
+TAKES_REST = True
 
 
 @examples(

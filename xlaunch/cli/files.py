@@ -6,11 +6,15 @@ from pathlib import Path
 
 from xlaunch.core.errors import UsageError, XlaunchError
 
+# Characters: more than any manifest has, less than /dev/zero
+LARGEST = 8_000_000
+
 
 def read(flag: str, path: str) -> str:
     """The text of a file in UTF-8; UsageError where it can't be read."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        with Path(path).open(encoding="utf-8-sig") as file:
+            text = file.read(LARGEST + 1)
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{flag} {path} is not a text in UTF-8",
@@ -19,6 +23,9 @@ def read(flag: str, path: str) -> str:
         ) from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{flag} {path} can't be read", why=_reason(error), next="Name another file") from error
+    if len(text) > LARGEST:
+        raise UsageError(f"{flag} {path} is larger than 8 MB", next="Name another file")
+    return text
 
 
 def write(flag: str, path: str, text: str) -> None:

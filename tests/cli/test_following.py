@@ -254,6 +254,22 @@ def test_status_watch_for_programs_is_a_document_for_each_change(run, train):
     assert (found[0], found[-1]) == ("Running", "Completed")
 
 
+@pytest.mark.parametrize("then", [None, ANOTHER], ids=["gone", "made anew under its name"])
+@pytest.mark.parametrize("flags", [["--exit-code"], []])
+def test_status_watch_ends_when_its_workload_is_deleted(run, train, then, flags):
+    train.start_pod("aaaaa")
+    train.jobset = RUNNING
+    train.at(5, setattr, train, "jobset", then)
+    outcome = run("status", "train", "--watch", *flags)
+    assert outcome.stdout.count("Running") == 1
+    assert (outcome.stderr, outcome.code) == ("train was deleted.\n", 10 if flags else 0)
+
+
+def test_status_watch_of_nothing_is_not_found(run, train):
+    train.jobset = None
+    assert run("status", "train", "--watch").code == 3
+
+
 def test_status_watch_survives_an_api_server_that_is_away(run, train):
     lives(train, 30)
     train.at(10, setattr, train, "down", True)

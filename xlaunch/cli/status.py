@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.observe import Observation, observe
 from xlaunch.cluster.retry import is_passing, persist
 from xlaunch.cluster.watch import PATIENCE
+from xlaunch.core.errors import NotFoundError
 from xlaunch.core.ledger import Ledger, ledger
 from xlaunch.core.ledger_data import as_data
 from xlaunch.core.workload import Phase
@@ -66,23 +68,27 @@ def look(session: Session, connection: Connection, name: str) -> tuple[Observati
 
 
 def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:
-    """Shows the ledger whenever it changes, until the workload ends; returns the exit code.
+    """Shows the ledger whenever it changes, until the workload ends or is deleted; returns the exit code.
 
     On a terminal one screen is drawn anew; elsewhere each change is a line, or a document with `-o`.
     """
     clock = session.clock
-    before = ""
+    before = uid = ""
     again = jobsets.command(f"xlaunch status {name} --watch", connection.flags)
     with resumable(session, f"Stopped watching; {name} goes on", again), _screen(session) as draw:
         while True:
             began = clock.monotonic()
-            seen, counted = persist(
-                lambda: look(session, connection, name),
+            looked = persist(
+                partial(_look_again, session, connection, name, uid),
                 clock=clock,
                 timeout=PATIENCE,
                 notice=session.notice,
                 is_worth=is_passing,
             )
+            if looked is None:
+                break
+            seen, counted = looked
+            uid = counted.workload.uid
             result = _result(connection, seen, counted, exit_with=exit_with)
             if draw:
                 draw(result)
@@ -95,7 +101,21 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
             clock.sleep(max(EVERY, IDLE_FACTOR * (clock.monotonic() - began)))
     if draw:
         session.stdout.write(_text(result))
+    if looked is None:
+        session.notice(f"{name} was deleted.")
+        return FAILED if exit_with else 0
     return result.exit_code
+
+
+def _look_again(session: Session, connection: Connection, name: str, uid: str) -> tuple[Observation, Ledger] | None:
+    """One more look; None where the workload of that uid, seen before, is gone, also if another has its name now."""
+    try:
+        seen, counted = look(session, connection, name)
+    except NotFoundError as error:
+        if uid and error.reason == NotFoundError.default_reason:
+            return None
+        raise
+    return (seen, counted) if uid in ("", counted.workload.uid) else None
 
 
 def _result(connection: Connection, seen: Observation, counted: Ledger, *, exit_with: bool) -> Result:

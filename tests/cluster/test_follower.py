@@ -493,6 +493,15 @@ def test_once_without_anything_to_print_says_why():
     assert run.said == [f"There is no log: main has not been restarted in pod {POD}"]
 
 
+def test_once_without_any_pod_left_says_where_the_log_may_be():
+    kubelet = FakeKubelet()
+    kubelet.finish("Failed", "ReachedMaxRestarts")
+    run = Run(kubelet)
+    assert b"".join(run.follower.once()) == b""
+    [line] = run.said
+    assert line.startswith("No pod is left that has the log. On GKE, ask Cloud Logging: gcloud logging read ")
+
+
 def test_a_container_that_nobody_has_is_refused_before_waiting():
     with pytest.raises(UsageError) as error:
         Run(FakeKubelet(), container="nobody")

@@ -84,6 +84,7 @@ class Follower:
         self._deadline = math.inf if timeout is None else clock.monotonic() + timeout
         self._answered = clock.monotonic()
         self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
+        self._pod_prefix = f"{workload.name}-{self._role.name if self._role else ''}-"
         self._container = wanted.container or workload.main_container
         self._check_container()
 
@@ -95,7 +96,7 @@ class Follower:
                 continue
             action = next_action(self.pods, self.workload, self._container, cursor, self._clock.now())
             if isinstance(action, Done):
-                self._news.left(cursor, f"{self._name}-{self._role.name if self._role else ''}-")
+                self._news.left(cursor, self._pod_prefix)
                 self.end = End(action.phase, action.reason)
                 return
             if isinstance(action, WaitPod):
@@ -122,7 +123,10 @@ class Follower:
             pass
         self.end = End(self.workload.phase if self.workload else None, "Printed")
         action = next_action(self.pods, self.workload, self._container, Cursor(), self._clock.now())
-        if isinstance(action, WaitPod | Done):
+        if isinstance(action, Done):
+            self._news.left(Cursor(), self._pod_prefix)
+            return
+        if isinstance(action, WaitPod):
             self._narration.say(f"There is no log: {action.reason}")
             return
         target = replace(action.target, restarts=action.target.restarts - previous)

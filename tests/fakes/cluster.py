@@ -152,7 +152,8 @@ class Bed:
 
     async def _act(self):
         """The nodes: pods run as soon as they are bound, and end half a second after they are told to."""
-        async for event in self.kube.watch("pods"):
+        _, since = await self.kube.list("pods")
+        async for event in self.kube.watch("pods", since=since):
             pod = event.object
             if event.type == "DELETED" or pod["spec"].get("nodeName") in (*self.dead, None):
                 continue

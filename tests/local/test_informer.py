@@ -26,7 +26,7 @@ class Scripted:
             raise answer
         return answer, "7"
 
-    async def watch(self, resource, namespace=None, *, since=None):
+    async def watch(self, resource, *, since):
         self.since.append(since)
         for event in self.watches.pop(0) if self.watches else ():
             yield event

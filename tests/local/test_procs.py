@@ -122,3 +122,9 @@ print(child.stdout.readline().decode().strip(), child.pid, flush=True)
     first, second, pid = out.split()
     assert (first, second) == ("True", "False")
     assert procs.wait_ended(int(pid), procs.start_of(int(pid)), 20.0)
+
+
+def test_a_process_in_the_middle_of_execve_is_looked_at_again(monkeypatch):
+    seen = {1: [b"A=b\0"], 2: [b"", b"A=b\0"], 3: [b"", b""], 4: [b"A=bc\0"]}
+    monkeypatch.setattr(procs, "_environment", lambda pid: seen[pid].pop(0))
+    assert procs.with_environment("A=b", seen) == [1, 2]

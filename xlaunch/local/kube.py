@@ -67,7 +67,7 @@ class Event:
 class Kube(Protocol):
     """One cluster. `resource` is a plural name: pods, jobs, jobsets, nodes, services, events, leases ...
 
-    `namespace` is None for what has no namespace, and in lists and watches for all namespaces. Every call may raise
+    `namespace` is None for what has no namespace, and in lists for all namespaces. Every call may raise
     StatusError.
     """
 
@@ -75,10 +75,8 @@ class Kube(Protocol):
         """One object; 404 NotFound."""
         ...
 
-    async def list(
-        self, resource: str, namespace: str | None = None, *, labels: str = "", fields: str = ""
-    ) -> tuple[list[Object], str]:
-        """The objects that the selectors leave, and the resourceVersion to watch from."""
+    async def list(self, resource: str, namespace: str | None = None, *, labels: str = "") -> tuple[list[Object], str]:
+        """The objects that the label selector leaves, and the resourceVersion to watch from."""
         ...
 
     async def create(self, resource: str, body: Object, namespace: str | None = None) -> Object:
@@ -115,8 +113,8 @@ class Kube(Protocol):
         """Deletes, or marks as being deleted; `uid` is a precondition (409 Conflict)."""
         ...
 
-    def watch(self, resource: str, namespace: str | None = None, *, since: str | None = None) -> AsyncIterator[Event]:
-        """Events after `since`, or first ADDED for all that exists; ends only with an ERROR event or the cluster."""
+    def watch(self, resource: str, *, since: str) -> AsyncIterator[Event]:
+        """Events after `since` in all namespaces; ends only with an ERROR event or the cluster."""
         ...
 
 

@@ -93,6 +93,16 @@ def node_of(pod: Mapping[str, Any]) -> str:
     return node
 
 
+def containers_of(spec: Mapping[str, Any]) -> list[Object]:
+    """The init containers and the main containers of a Pod's spec, in the order in which they start."""
+    return [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+
+
+def taints_of(node: Mapping[str, Any]) -> Sequence[Object]:
+    """A Node's taints."""
+    return (node.get("spec") or {}).get("taints") or ()
+
+
 def end_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     """The condition that ended a Job or JobSet; {} while it goes on."""
     status = status_of(obj)

@@ -10,7 +10,8 @@ import ctypes
 import os
 import select
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ PROC = Path("/proc")
 # linux/prctl.h
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+# For an instant of execve(2) a process has no environment
+EXEC_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
@@ -81,16 +84,22 @@ def descendants(ancestor: int, table: Mapping[int, Process]) -> list[int]:
     return [pid for pid in found if table[pid].alive]
 
 
-def with_environment(marker: str, table: Iterable[int]) -> Iterator[int]:
+def with_environment(marker: str, pids: Iterable[int]) -> list[int]:
     """Those processes that were started with `marker` ("NAME=value") in their environment and that we may look at."""
+    blocks = {pid: _environment(pid) for pid in pids}
+    if bare := [pid for pid, block in blocks.items() if block == b""]:
+        time.sleep(EXEC_SECONDS)
+        blocks |= {pid: _environment(pid) for pid in bare}
     wanted = marker.encode()
-    for pid in table:
-        try:
-            block = (PROC / str(pid) / "environ").read_bytes()
-        except OSError:
-            continue  # ended meanwhile, or another user's
-        if wanted in block.split(b"\0"):
-            yield pid
+    return [pid for pid, block in blocks.items() if wanted in block.split(b"\0")]
+
+
+def _environment(pid: int) -> bytes:
+    """The environment of a process as the kernel has it; b"-" for one that has ended, or is another user's."""
+    try:
+        return (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return b"-"
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> bool:

@@ -252,8 +252,8 @@ def test_a_pod_that_was_missed_in_a_broken_watch_still_ends(tmp_path):
         def __getattr__(self, name):
             return getattr(self._kube, name)
 
-        async def watch(self, resource, namespace=None, *, since=None):
-            async for event in self._kube.watch(resource, namespace, since=since):
+        async def watch(self, resource, *, since):
+            async for event in self._kube.watch(resource, since=since):
                 if resource == "pods" and event.type == "DELETED" and not self.broken:
                     self.broken = True
                     return

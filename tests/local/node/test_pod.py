@@ -32,7 +32,7 @@ class Running:
 
     async def _feed(self):
         since = self.object["metadata"]["resourceVersion"]
-        async for event in self.world.kube.watch("pods", "default", since=since):
+        async for event in self.world.kube.watch("pods", since=since):
             if event.type == "DELETED":
                 self.runner.removed()
             else:

@@ -6,10 +6,12 @@ Each function takes a new object that it may change.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from xlaunch.local.kube import Object
+from xlaunch.local.objects import containers_of
 
 _NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
@@ -29,7 +31,7 @@ def pod_spec(spec: Object, *, host_ports: bool = False) -> None:
         securityContext={},
         schedulerName="default-scheduler",
     )
-    for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
+    for container in containers_of(spec):
         _container(container, host_ports=host_ports and spec.get("hostNetwork", False))
     for volume in spec.get("volumes", []):
         if set(volume) == {"name"}:
@@ -95,7 +97,7 @@ def qos_class(spec: Mapping[str, Any]) -> str:
     """Guaranteed, Burstable or BestEffort (pkg/apis/core/v1/helper/qos/qos.go), by cpu and memory alone."""
     amounts = [
         {kind: container.get("resources", {}).get(kind, {}) for kind in ("requests", "limits")}
-        for container in [*spec.get("containers", []), *spec.get("initContainers", [])]
+        for container in containers_of(spec)
     ]
     named = [each[kind][name] for each in amounts for kind in each for name in ("cpu", "memory") if name in each[kind]]
     if not named:
@@ -163,8 +165,6 @@ def new_namespace(new: Object) -> None:
 
 def secret(new: Object) -> None:
     """A Secret: `stringData` becomes `data`."""
-    from base64 import b64encode
-
     _fill(new, type="Opaque")
     if texts := new.pop("stringData", None):
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}

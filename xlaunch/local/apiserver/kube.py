@@ -45,12 +45,10 @@ class EmbeddedKube:
         """One object; 404 NotFound."""
         return clone(self.writer.existing(BY_NAME[resource], (namespace or "", name)))
 
-    async def list(
-        self, resource: str, namespace: str | None = None, *, labels: str = "", fields: str = ""
-    ) -> tuple[list[Object], str]:
-        """The objects that the selectors leave, and the resourceVersion to watch from."""
+    async def list(self, resource: str, namespace: str | None = None, *, labels: str = "") -> tuple[list[Object], str]:
+        """The objects that the label selector leaves, and the resourceVersion to watch from."""
         kind = BY_NAME[resource]
-        found = reads.page(self.store, kind, reads.predicate(kind, namespace or "", labels, fields))
+        found = reads.page(self.store, kind, reads.predicate(kind, namespace or "", labels))
         return clone(found.items), str(found.revision)
 
     async def create(self, resource: str, body: Object, namespace: str | None = None) -> Object:
@@ -121,19 +119,9 @@ class EmbeddedKube:
             stored = old if result.object == old else self.store.put(resource.plural, key, result.object)
         return deletion.Deletion(stored, result.gone, result.warning)
 
-    async def watch(
-        self, resource: str, namespace: str | None = None, *, since: str | None = None
-    ) -> AsyncIterator[Event]:
-        """Events after `since`, or first ADDED for all that exists; ends only with an ERROR event or the cluster."""
-        kind = BY_NAME[resource]
-        matches = reads.predicate(kind, namespace or "")
-        if since is None:
-            found = reads.page(self.store, kind, matches)
-            revision = found.revision
-            for each in found.items:
-                yield Event("ADDED", clone(each))
-        else:
-            revision = int(since)
+    async def watch(self, resource: str, *, since: str) -> AsyncIterator[Event]:
+        """Events after `since` in all namespaces; ends only with an ERROR event or the cluster."""
+        revision = int(since)
         while True:
             seen = self.store.revision
             try:
@@ -141,7 +129,7 @@ class EmbeddedKube:
             except StatusError as error:
                 yield Event("ERROR", error.body())
                 return
-            for event in reads.events(changes, matches):
+            for event in reads.events(changes, lambda _: True):
                 yield Event(event.type, clone(event.object))
             revision = max(revision, seen)
             await self.store.wait(resource, revision)

@@ -63,7 +63,7 @@ class Agent:
             raise StatusError(500, "InternalError", f"dial tcp {where}: connect: no route to host")
         return runner
 
-    def _on_node(self, kind: Change, node: Object, before: Object | None) -> None:  # noqa: ARG002
+    def _on_node(self, kind: Change, node: Object, _before: Object | None) -> None:
         name = node["metadata"]["name"]
         wanted = kind != "DELETED" and not nodes.is_lost(node)
         if name in self._specs and wanted != self._wanted.get(name, False):
@@ -88,7 +88,7 @@ class Agent:
         self._alive.discard(name)
         await asyncio.gather(*(self._lose(each) for each in list(self._runners.values()) if node_of(each.pod) == name))
 
-    def _on_pod(self, kind: Change, pod: Object, before: Object | None) -> None:  # noqa: ARG002
+    def _on_pod(self, kind: Change, pod: Object, _before: Object | None) -> None:
         runner = self._runners.get(uid_of(pod))
         if kind == "DELETED":
             if runner:

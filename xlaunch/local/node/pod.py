@@ -19,7 +19,7 @@ from xlaunch.local.node.process import Invocation
 from xlaunch.local.node.records import records
 from xlaunch.local.node.status import Ending, close_records, pod_status
 from xlaunch.local.node.volumes import make_volumes, not_emulated
-from xlaunch.local.objects import is_deleting, is_terminal
+from xlaunch.local.objects import containers_of, is_deleting, is_terminal
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
@@ -62,7 +62,6 @@ class PodRunner:
         self._notes: set[asyncio.Task[None]] = set()
         volumes = make_volumes(pod, machine.site.pod(self.uid) / "volumes")
         self._volumes = volumes
-        specs = [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
         self.containers = [
             Container(
                 record,
@@ -74,7 +73,7 @@ class PodRunner:
                 changed=self._writer.changed,
                 note=self._note,
             )
-            for record, spec in zip(self.records, specs, strict=True)
+            for record, spec in zip(self.records, containers_of(pod["spec"]), strict=True)
         ]
 
     @property

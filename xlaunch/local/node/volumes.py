@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from xlaunch.local.objects import containers_of
+
 Containers = Mapping[str, Any]
 
 
@@ -34,8 +36,7 @@ def temporary_directory(container: Containers, volumes: Mapping[str, Path]) -> P
 
 def not_emulated(pod: Mapping[str, Any], volumes: Mapping[str, Path]) -> Iterator[str]:
     """One sentence for each thing that the manifest asks for and that a process here does not get."""
-    spec = pod["spec"]
-    for container in [*(spec.get("initContainers") or ()), *spec["containers"]]:
+    for container in containers_of(pod["spec"]):
         name = container["name"]
         for mount in container.get("volumeMounts") or ():
             if sentence := _mount(name, mount, volumes):

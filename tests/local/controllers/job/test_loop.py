@@ -38,9 +38,9 @@ class Faulty(EmbeddedKube):
             self.faults[verb, resource] -= 1
             raise StatusError(code, reason, f"injected {verb} of {resource}")
 
-    async def list(self, resource, namespace=None, *, labels="", fields=""):
+    async def list(self, resource, namespace=None, *, labels=""):
         self._fail("list", resource, 500, "InternalError")
-        return await super().list(resource, namespace, labels=labels, fields=fields)
+        return await super().list(resource, namespace, labels=labels)
 
     async def create(self, resource, body, namespace=None):
         self._fail("create", resource, 403, "Forbidden")

@@ -8,7 +8,7 @@ from typing import Any
 
 from xlaunch.core.pods import COMPLETION_INDEX, TRACKING_FINALIZER
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import controller_reference
+from xlaunch.local.objects import containers_of, controller_reference
 
 API_VERSION, KIND = "batch/v1", "Job"
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
@@ -27,7 +27,7 @@ def pod_for(job: Mapping[str, Any], index: int | None) -> Object:
         labels[COMPLETION_INDEX] = annotations[COMPLETION_INDEX] = str(index)
         spec["hostname"] = f"{job['metadata']['name']}-{index}"
         suffix = f"-{index}-"
-        for container in [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]:
+        for container in containers_of(spec):
             _add_index_variable(container)
     return {
         "apiVersion": "v1",

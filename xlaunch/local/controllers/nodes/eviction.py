@@ -11,7 +11,7 @@ from xlaunch.local.controllers.scheduler.selectors import tolerates, untolerated
 from xlaunch.local.controllers.writes import delete, disrupt
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, find
-from xlaunch.local.objects import Key, is_deleting, is_terminal, key_of, node_of, uid_of
+from xlaunch.local.objects import Key, is_deleting, is_terminal, key_of, node_of, taints_of, uid_of
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
@@ -88,4 +88,4 @@ class TaintEviction:
 
 
 def _no_execute(node: Object) -> list[Mapping[str, Any]]:
-    return [taint for taint in (node.get("spec") or {}).get("taints") or () if taint["effect"] == "NoExecute"]
+    return [taint for taint in taints_of(node) if taint["effect"] == "NoExecute"]

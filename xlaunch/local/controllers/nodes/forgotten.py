@@ -8,7 +8,7 @@ from xlaunch.core.timestamps import stamp
 from xlaunch.local.controllers.nodes.health import ready_status
 from xlaunch.local.controllers.writes import delete, disrupt, end
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import is_deleting, node_of
+from xlaunch.local.objects import is_deleting, node_of, taints_of
 from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
@@ -61,5 +61,4 @@ class ForgottenPods:
 
 
 def _is_out_of_service(node: Object) -> bool:
-    taints = (node.get("spec") or {}).get("taints") or ()
-    return ready_status(node) != "True" and any(taint["key"] == OUT_OF_SERVICE for taint in taints)
+    return ready_status(node) != "True" and any(taint["key"] == OUT_OF_SERVICE for taint in taints_of(node))

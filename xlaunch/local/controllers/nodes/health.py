@@ -8,7 +8,7 @@ from datetime import datetime
 from xlaunch.core.timestamps import stamp
 from xlaunch.core.workload import condition
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import status_of
+from xlaunch.local.objects import status_of, taints_of
 
 MONITOR_SECONDS = 5.0
 GRACE_SECONDS = 50.0
@@ -61,7 +61,7 @@ def with_taints(node: Object, now: datetime, *, evict: bool) -> list[Object]:
     A node that is not ready takes no new pods at once; `evict` adds the NoExecute taint that drives pods away. One
     that had the other NoExecute taint gets the right one without waiting for its turn. A ready node loses all of them.
     """
-    taints: list[Object] = (node.get("spec") or {}).get("taints") or []
+    taints = taints_of(node)
     kept = [taint for taint in taints if taint["key"] not in (UNREACHABLE, NOT_READY)]
     wanted = {"Unknown": UNREACHABLE, "False": NOT_READY}.get(ready_status(node))
     if wanted is None:
@@ -76,10 +76,7 @@ def with_taints(node: Object, now: datetime, *, evict: bool) -> list[Object]:
 
 def is_evicting(node: Object) -> bool:
     """Whether the node has a NoExecute taint for its health."""
-    return any(
-        taint["effect"] == "NoExecute" and taint["key"] in (UNREACHABLE, NOT_READY)
-        for taint in (node.get("spec") or {}).get("taints") or ()
-    )
+    return any(taint["effect"] == "NoExecute" and taint["key"] in (UNREACHABLE, NOT_READY) for taint in taints_of(node))
 
 
 def evictions_per_second(nodes: Sequence[Object]) -> float:

@@ -16,7 +16,7 @@ from xlaunch.local.controllers.nodes.health import (
 from xlaunch.local.controllers.writes import change
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import Kube, Object, StatusError
-from xlaunch.local.objects import LEASE_NAMESPACE, node_of, status_of, with_condition
+from xlaunch.local.objects import LEASE_NAMESPACE, node_of, status_of, taints_of, with_condition
 from xlaunch.local.recorder import Note, Recorder, Report
 from xlaunch.local.time import ScaledClock
 
@@ -138,7 +138,7 @@ class NodeLifecycle:
 
         def taints(latest: Object) -> Object | None:
             wanted = with_taints(latest, now, evict=evict)
-            return None if wanted == ((latest.get("spec") or {}).get("taints") or []) else {"spec": {"taints": wanted}}
+            return None if wanted == list(taints_of(latest)) else {"spec": {"taints": wanted}}
 
         if taints(node) is not None:
             await change(self._kube, "nodes", node, taints)

@@ -11,7 +11,7 @@ from xlaunch.local.controllers.scheduler.nodes import NodeInfo, Nodes, affinity_
 from xlaunch.local.controllers.scheduler.requests import Amounts, Port, host_ports, pod_requests, ports_collide
 from xlaunch.local.controllers.scheduler.selectors import node_selector_holds, untolerated
 from xlaunch.local.kube import Object
-from xlaunch.local.objects import labels_of
+from xlaunch.local.objects import labels_of, taints_of
 
 UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 KEEPS_PODS_AWAY = ("NoSchedule", "NoExecute")
@@ -96,8 +96,7 @@ def _cordoned(demand: Demand, info: NodeInfo) -> Reasons | None:
 
 
 def _tainted(demand: Demand, info: NodeInfo) -> Reasons | None:
-    taints = (info.node.get("spec") or {}).get("taints") or ()
-    if not untolerated(taints, demand.spec.get("tolerations") or (), KEEPS_PODS_AWAY):
+    if not untolerated(taints_of(info.node), demand.spec.get("tolerations") or (), KEEPS_PODS_AWAY):
         return None
     return Reasons(("node(s) had untolerated taint(s)",), solvable=False)
 

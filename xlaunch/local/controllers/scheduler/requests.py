@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from xlaunch.core.quantity import amount
+from xlaunch.local.objects import containers_of
 
 Amounts = dict[str, Decimal]
 Port = tuple[str, str, int]
@@ -49,7 +50,7 @@ def host_ports(spec: Mapping[str, Any]) -> set[Port]:
     """The ports of the node that the pod takes for itself."""
     return {
         (port.get("protocol", "TCP"), port.get("hostIP") or ANY_ADDRESS, port["hostPort"])
-        for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        for container in containers_of(spec)
         for port in container.get("ports") or ()
         if port.get("hostPort")
     }

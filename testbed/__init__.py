@@ -1,0 +1,1 @@
+"""The real control plane as a test bed: etcd, Kubernetes, JobSet, Kueue and kwok, built from Go modules."""

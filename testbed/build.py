@@ -1,0 +1,109 @@
+"""Building upstreams into a cache that is shared by all checkouts of a user.
+
+A build is a directory `$XDG_CACHE_HOME/xlaunch/testbed/<name>-<version>-<digest>` with `bin/` and `files/`. It appears
+by one rename, so that it is whole whenever it is there; two builders of the same one wait for each other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.upstreams import FLAGS, Upstream
+
+
+class BuildError(Exception):
+    """A build that failed, or that is needed where there is no Go. The message is for people."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A finished build."""
+
+    directory: Path
+
+    def binary(self, name: str) -> Path:
+        """A command by its file name."""
+        return self.directory / "bin" / name
+
+    def file(self, name: str) -> Path:
+        """A file or directory of the upstream's module, by its path there."""
+        return self.directory / "files" / name
+
+
+def cache_of(env: Mapping[str, str]) -> Path:
+    """Where builds are kept, by the rules of the XDG base directories."""
+    return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xlaunch" / "testbed"
+
+
+def place(upstream: Upstream, cache: Path) -> Path:
+    """The directory of an upstream's build, whether it is there or not."""
+    return cache / f"{upstream.label}-{upstream.digest()}"
+
+
+def missing(upstreams: Iterable[Upstream], cache: Path) -> tuple[Upstream, ...]:
+    """Those that have not been built yet."""
+    return tuple(each for each in upstreams if not place(each, cache).is_dir())
+
+
+def build(
+    upstream: Upstream, env: Mapping[str, str], *, say: Callable[[str], None] = lambda _: None, go: str = "go"
+) -> Build:
+    """The finished build of an upstream, made now if it is not there; `say` hears of what takes minutes.
+
+    Raises BuildError where Go is needed and missing, and with the compiler's words where it fails.
+    """
+    final = place(upstream, cache_of(env))
+    if final.is_dir():
+        return Build(final)
+    if shutil.which(go, path=env.get("PATH")) is None:
+        raise BuildError(f"{upstream.label} is not built yet and there is no Go on PATH; install Go 1.26 or newer")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with locked(final.with_name(final.name + ".lock")):
+        if not final.is_dir():
+            say(f"building {upstream.label} into {final}")
+            _make(upstream, final, env, go)
+    return Build(final)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds a lock between processes; the kernel frees it when its holder dies."""
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _make(upstream: Upstream, final: Path, env: Mapping[str, str], go: str) -> None:
+    # The lock is ours: what lies here is left from a builder that died
+    part = final.with_name(final.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    (part / "bin").mkdir(parents=True)
+    for name, package in upstream.commands.items():
+        target = part / "bin" / name
+        _go(upstream, env, go, "build", *FLAGS, f"-ldflags={upstream.ldflags}", "-o", str(target), package)
+    if upstream.files:
+        source = Path(json.loads(_go(upstream, env, go, "list", "-m", "-json", upstream.module))["Dir"])
+        for name in upstream.files:
+            # The module cache is read-only; copies that are must not be, or nobody could remove them
+            shutil.copytree(source / name, part / "files" / name, copy_function=shutil.copyfile)
+            for folder in (part / "files").rglob("*/"):
+                folder.chmod(0o755)
+    part.rename(final)
+
+
+def _go(upstream: Upstream, env: Mapping[str, str], go: str, *argv: str) -> str:
+    settings = {**env, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
+    done = subprocess.run(
+        [go, *argv], cwd=upstream.directory, env=settings, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        tail = "\n".join(done.stderr.splitlines()[-30:])
+        raise BuildError(f"go {argv[0]} of {upstream.label} failed:\n{tail}")
+    return done.stdout

@@ -237,19 +237,44 @@ def test_a_pod_that_vanished_unread_is_said():
     assert run.losses() == [f"Pod {POD} is gone; if last lines of main are missing, they cannot be read here"]
 
 
-def test_restarts_that_nobody_saw_are_a_gap():
+def test_of_restarts_that_nobody_saw_the_last_dead_instance_is_read():
     kubelet = FakeKubelet()
     kubelet.start_pod("aaaaa")
     kubelet.at(1, kubelet.write, b"a")
-    for moment in (2, 2):
-        kubelet.at(moment, kubelet.crash, 1)
+    for line in (b"lost", b"last"):
+        kubelet.at(2, kubelet.crash, 1)
+        kubelet.at(2, kubelet.write, line)
+    kubelet.at(2, kubelet.crash, 137)
     kubelet.at(3, kubelet.write, b"b")
     kubelet.at(4, kubelet.end)
     kubelet.at(5, kubelet.finish)
     run = Run(kubelet, cloud=False)
-    assert run.all() == b"a\nb\n"
-    assert run.losses() == [
-        "Gap: main restarted several times meanwhile, and kubelets keep the last dead instance only"
+    assert run.all() == b"a\nlast\nb\n"
+    assert run.said[1:] == [
+        "Gap: main has ended several times meanwhile, and kubelets keep the last dead instance only",
+        f"main has restarted in pod {POD} (restart 2)",
+        f"main has restarted in pod {POD} (restart 3, after exit 137 (SIGKILL))",
+    ]
+
+
+def test_a_pod_that_restarted_before_it_was_seen_is_read_from_its_beginning():
+    kubelet = FakeKubelet()
+    kubelet.start_pod("aaaaa")
+    kubelet.at(1, kubelet.write, b"a")
+    kubelet.at(2, kubelet.end, 1)
+    kubelet.at(10, kubelet.remove_pod)
+    kubelet.at(10, kubelet.start_pod, "bbbbb", 1)
+    kubelet.at(10, kubelet.write, b"b")
+    kubelet.at(10, kubelet.crash, 3)
+    kubelet.at(11, kubelet.write, b"c")
+    kubelet.at(12, kubelet.end)
+    kubelet.at(13, kubelet.finish)
+    run = Run(kubelet)
+    assert run.all() == written(kubelet) == b"a\nb\nc\n"
+    assert run.losses() == []
+    assert run.said[-2:] == [
+        f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 0)",
+        f"main has restarted in pod {POD[:-5]}bbbbb (restart 1, after exit 3)",
     ]
 
 

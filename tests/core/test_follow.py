@@ -33,6 +33,7 @@ def at(target=A, **more):
 RUNNING = head(status())
 CRASHED = head(status(restarts=0, state=waiting("CrashLoopBackOff", "back-off 10s"), last=terminated(1)))
 RESTARTED = head(status(restarts=1, last=terminated(137)))
+RESTARTED_B = head(status(restarts=1, last=terminated(1)), suffix="bbbbb", created="2026-11-29T12:05:00Z")
 OVER = head(status(state=terminated(0)), phase="Succeeded")
 FAILED = head(status(state=terminated(1)), phase="Failed")
 DYING = head(status(), deleted="2026-11-29T12:00:10Z")
@@ -89,11 +90,22 @@ CASES = [
     ),
     ("then the new instance", [RESTARTED], ALIVE, at(drained=True), Reopen(A1, True)),
     (
-        "the one after next: the kubelet keeps one dead instance only",
+        "the one after next: of the dead instances the kubelet keeps the last",
         [head(status(restarts=2))],
         ALIVE,
         at(),
-        Reopen(replace(A, restarts=2), True),
+        DrainPrevious(A1),
+    ),
+    ("also where the first was read", [head(status(restarts=2))], ALIVE, at(drained=True), DrainPrevious(A1)),
+    ("kapp#359: the new pod has restarted before anybody looked", [RESTARTED_B], ALIVE, at(), DrainPrevious(B)),
+    ("then its present instance", [RESTARTED_B], ALIVE, at(B, drained=True), Reopen(replace(B, restarts=1), True)),
+    ("first attach after a restart", [RESTARTED], ALIVE, Cursor(), Reopen(A1, True)),
+    (
+        "in the back-off after one more, the one before is lost: previous is then the same log",
+        [head(status(restarts=1, state=waiting("CrashLoopBackOff", "back-off 10s"), last=terminated(1)))],
+        ALIVE,
+        at(),
+        Reopen(A1, False),
     ),
     ("in back-off the ended instance is the current log", [CRASHED], ALIVE, at(), Reopen(A, False)),
     (

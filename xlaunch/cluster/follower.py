@@ -103,7 +103,7 @@ class Follower:
                 self._wait(action.reason, attached=cursor.target is not None)
                 continue
             self._narration.went_on()
-            if isinstance(action, Reopen) and action.target != cursor.target:
+            if action.target != cursor.target:
                 if cursor.part:
                     yield b"\n"  # the rest of a line is lost, and said to be
                 cursor = self._move(cursor, action.target)

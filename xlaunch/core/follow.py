@@ -106,8 +106,11 @@ def next_action(
         return _end(workload) or WaitPod(why_waiting(pod, workload))
     here = Target(pod["metadata"]["name"], podlib.uid(pod), container, status.restarts)
     before = cursor.target
-    if before and before.uid == here.uid and here.restarts == before.restarts + 1 and not cursor.drained:
-        return DrainPrevious(before)
+    behind = replace(here, restarts=here.restarts - 1)
+    unread = before not in (None, here) and not (before == behind and cursor.drained)
+    # In back-off the kubelet serves the last dead instance either way, and the one before it no more
+    if unread and here.restarts and status.state != "waiting":
+        return DrainPrevious(behind)
     end = _end(workload)
     if end and before == here and cursor.failures >= LAST_ATTEMPTS:
         return end

@@ -67,7 +67,8 @@ class LogNews:
         if first and begun and first < opened and (first - begun).total_seconds() >= LATE_SECONDS:
             self._once(
                 f"The log begins at {stamp.decode()}, {words(first - begun)} after {target.container} started; a "
-                f"kubelet keeps about the newest 10 MiB, and if there was more, it cannot be read here{self._query(target)}"
+                "kubelet keeps about the newest 10 MiB, and if there was more, it cannot be read here"
+                f"{self._query(target)}"
             )
 
     def moved(self, cursor: Cursor, target: Target, status: Container | None, jobset_restarts: int) -> None:
@@ -80,7 +81,8 @@ class LogNews:
             self._say(f"Pod {before.pod} is replaced by {target.pod} (JobSet restarts: {jobset_restarts})")
         else:
             self._between(cursor, target)
-            ended = f", after {status.last_exit}" if status and status.last_exit else ""
+            here = status is not None and status.restarts == target.restarts
+            ended = f", after {status.last_exit}" if status and here and status.last_exit else ""
             self._say(f"{target.container} has restarted in pod {target.pod} (restart {target.restarts}{ended})")
 
     def refused(self, target: Target, why: str) -> None:
@@ -106,9 +108,9 @@ class LogNews:
     def _between(self, cursor: Cursor, target: Target) -> None:
         """A kubelet keeps one dead instance; those before it are lost, and the end of the one being read with them."""
         assert cursor.target is not None
-        if target.restarts - cursor.target.restarts > 1:
+        if target.restarts - cursor.target.restarts > 1 or not cursor.drained:
             self._say(
-                f"Gap: {target.container} restarted several times meanwhile, and kubelets keep the last dead instance "
+                f"Gap: {target.container} has ended several times meanwhile, and kubelets keep the last dead instance "
                 f"only{self._query(target)}"
             )
 

@@ -278,6 +278,20 @@ def test_a_pod_that_restarted_before_it_was_seen_is_read_from_its_beginning():
     ]
 
 
+def test_an_instance_that_may_have_run_unseen_before_its_pod_went_is_said():
+    kubelet = FakeKubelet()
+    kubelet.start_pod("aaaaa")
+    kubelet.at(1, kubelet.write, b"a")
+    kubelet.at(2, kubelet.back_off, 1)
+    kubelet.at(30, kubelet.remove_pod)
+    kubelet.at(40, kubelet.start_pod, "bbbbb", 1)
+    kubelet.at(41, kubelet.end)
+    kubelet.at(42, kubelet.finish)
+    run = Run(kubelet, cloud=False)
+    assert run.all() == b"a\n"
+    assert run.losses() == [f"Pod {POD} is gone; if main was started once more there, its log cannot be read here"]
+
+
 def test_the_log_of_the_instance_before_may_be_refused():
     kubelet = FakeKubelet()
     kubelet.start_pod("aaaaa")

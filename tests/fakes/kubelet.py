@@ -94,6 +94,12 @@ class FakeKubelet:
         restarts = len(self.logs[uid]) - 1
         self._state(uid, objects.running(stamp(self.clock.seconds)), restarts, objects.terminated(code))
 
+    def back_off(self, code=1):
+        """The container ends, and the kubelet lets it wait before it starts it again."""
+        uid = self.newest()
+        self.logs[uid][-1].ended = True
+        self._state(uid, objects.waiting("CrashLoopBackOff"), len(self.logs[uid]) - 1, objects.terminated(code))
+
     def end(self, code=0):
         uid = self.newest()
         self.logs[uid][-1].ended = True

@@ -100,6 +100,8 @@ class Follower:
                 self.end = End(action.phase, action.reason)
                 return
             if isinstance(action, WaitPod):
+                if cursor.target and (status := self._status(cursor.target)):
+                    cursor = replace(cursor, due=status.state == "waiting")
                 self._wait(action.reason, attached=cursor.target is not None)
                 continue
             self._narration.went_on()

@@ -41,7 +41,8 @@ class Cursor:
 
     `last` is the sort key of the last whole line and `seen` how many lines of that key there were; `high` is the
     highest key of all. Of an unfinished line with the key `part_key`, `part` bytes were passed on. `drained`: the
-    instance has ended and nothing more came. `failures` counts attempts in a row that brought nothing.
+    instance has ended and nothing more came; `due`: the kubelet was about to start another. `failures` counts attempts
+    in a row that brought nothing.
     """
 
     target: Target | None = None
@@ -51,6 +52,7 @@ class Cursor:
     part: int = 0
     part_key: bytes = b""
     drained: bool = False
+    due: bool = False
     failures: int = 0
 
     @property

@@ -101,9 +101,13 @@ class LogNews:
             self._unfinished(cursor)
 
     def _unfinished(self, cursor: Cursor) -> None:
-        if cursor.target and not cursor.drained:
-            lines = f"if last lines of {cursor.target.container} are missing, they cannot be read here"
-            self._say(f"Pod {cursor.target.pod} is gone; {lines}{self._query(cursor.target)}")
+        target = cursor.target
+        if target is None or (cursor.drained and not cursor.due):
+            return
+        lines = f"if last lines of {target.container} are missing, they cannot be read here"
+        if cursor.drained:
+            lines = f"if {target.container} was started once more there, its log cannot be read here"
+        self._say(f"Pod {target.pod} is gone; {lines}{self._query(target)}")
 
     def _between(self, cursor: Cursor, target: Target) -> None:
         """A kubelet keeps one dead instance; those before it are lost, and the end of the one being read with them."""

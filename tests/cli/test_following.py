@@ -112,6 +112,27 @@ def test_ctrl_c_says_how_to_go_on(run, train, stop, code):
     assert outcome.stderr.endswith("train keeps running. Go on with: xlaunch logs train --context=dev\n")
 
 
+AGAIN = [
+    (["logs", "train", "-c", "pathways-rm", "--timestamps"], "logs train --container=pathways-rm --timestamps"),
+    (["status", "train", "--watch", "--exit-code"], "status train --watch --exit-code"),
+    (["wait", "train", "--log-pattern", "a b"], "wait train --log-pattern 'a b'"),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), AGAIN)
+def test_the_command_to_go_on_does_the_same(run, train, line, words):
+    train.start_pod("aaaaa")
+    train.jobset = RUNNING
+    train.at(5, lambda: (_ for _ in ()).throw(KeyboardInterrupt()))
+    assert run(*line).stderr.splitlines()[-1].endswith(f"Go on with: xlaunch {words} --context=dev")
+
+
+def test_the_command_after_a_timeout_follows_the_same_container(run, train):
+    train.start_pod("aaaaa")
+    outcome = run("logs", "train", "--timeout", "9", "-c", "pathways-rm")
+    assert outcome.stderr.endswith("Next: xlaunch logs train --container=pathways-rm --context=dev\n")
+
+
 def test_a_workload_that_is_not_there(run, train):
     train.jobset = None
     for command in ("logs", "status", "wait"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -55,6 +56,14 @@ def narration(session: Session) -> Narration:
     return Narration(session.notice, session.clock.monotonic, interactive=session.stderr.isatty())
 
 
+def logs_command(connection: Connection, name: str, wanted: Wanted) -> str:
+    """The command that follows the same log again."""
+    words = [f"xlaunch logs {name}"]
+    words += [f"--container={quote(wanted.container)}"] if wanted.container else []
+    words += ["--timestamps"] if wanted.stamps else []
+    return jobsets.command(" ".join(words), connection.flags)
+
+
 @contextmanager
 def resumable(session: Session, state: str, command: str) -> Iterator[None]:
     """On Ctrl-C and SIGTERM says that nothing but the watching ends, and how to go on."""
@@ -79,13 +88,13 @@ def word(end: End) -> str:
     return str(end.phase) if end.phase else "Deleted"
 
 
-def last_words(connection: Connection, name: str, follower: Follower, end: End) -> tuple[str, ...]:
-    """The end in a sentence, and the next command where there is one."""
+def last_words(connection: Connection, name: str, follower: Follower, end: End, again: str) -> tuple[str, ...]:
+    """The end in a sentence, and the next command where there is one; `again` is the one that goes on."""
     if end.timed_out:
         phase = follower.workload.phase if follower.workload else "gone"
         return (
             f"The time given with --timeout is over; {name} is {phase}.",
-            f"Next: {jobsets.command(f'xlaunch logs {name}', connection.flags)}",
+            f"Next: {again}",
         )
     message = follower.workload.message if follower.workload else ""
     if end.phase is Phase.COMPLETED:

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.following import NameArgument, exit_code, last_words, make_follower, resumable, word
+from xlaunch.cli.following import NameArgument, exit_code, last_words, logs_command, make_follower, resumable, word
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import TargetOptions, connect, with_target
-from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.follower import Wanted
@@ -87,14 +86,16 @@ def follow_workload(
 
     `timeout` is in seconds. Exit code 0 when it completed, 10 when it failed or was deleted, 124 at the timeout.
     """
-    follower = make_follower(session, connection, name, wanted or Wanted(), timeout)
-    with resumable(session, f"{name} keeps running", jobsets.command(f"xlaunch logs {name}", connection.flags)):
+    wanted = wanted or Wanted()
+    follower = make_follower(session, connection, name, wanted, timeout)
+    again = logs_command(connection, name, wanted)
+    with resumable(session, f"{name} keeps running", again):
         _write(session, follower)
     end = follower.end
     assert end is not None
     code = 0 if exit_zero and not end.timed_out else exit_code(end)
     data = {"result": word(end), "reason": end.reason, "exitCode": follower.exit_code}
-    notices = (*_counters(session, connection, name), *last_words(connection, name, follower, end))
+    notices = (*_counters(session, connection, name), *last_words(connection, name, follower, end, again))
     return Result("Logs", data, name=name, namespace=connection.api.namespace, exit_code=code, notices=notices)
 
 

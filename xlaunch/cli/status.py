@@ -74,7 +74,8 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
     """
     clock = session.clock
     before = uid = ""
-    again = jobsets.command(f"xlaunch status {name} --watch", connection.flags)
+    flag = " --exit-code" if exit_with else ""
+    again = jobsets.command(f"xlaunch status {name} --watch{flag}", connection.flags)
     with resumable(session, f"Stopped watching; {name} goes on", again), _screen(session) as draw:
         while True:
             began = clock.monotonic()

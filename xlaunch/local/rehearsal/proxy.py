@@ -74,24 +74,15 @@ class Proxy:
 
 def follow_manager(manager: str, links: Links, clock: clocks.Clock, log: Log) -> None:
     """Takes in what the resource manager says of the workers; never returns."""
-    told = ""
-    while True:
-        try:
-            channel = wire.connect(manager)
-            channel.send({"op": "watch"})
-            told = ""
-            while True:
-                snapshot = channel.receive()
-                if snapshot is None:
-                    break
-                workers = [Worker(**fields) for fields in snapshot["workers"]]
-                links.update(snapshot["slices"], workers, snapshot["settled"])
-            log.note(f"The resource manager at {manager} closed the connection", "W")
-        except OSError as error:
-            if str(error) != told:
-                told = str(error)
-                log.note(f"The resource manager at {manager} is away ({error}); trying again", "W")
-        clock.sleep(1.0)
+
+    def follow(channel: wire.Channel) -> None:
+        channel.send({"op": "watch"})
+        while snapshot := channel.receive():
+            workers = [Worker(**fields) for fields in snapshot["workers"]]
+            links.update(snapshot["slices"], workers, snapshot["settled"])
+        log.note(f"The resource manager at {manager} closed the connection", "W")
+
+    wire.keep_talking(manager, follow, clock, log)
 
 
 def main(argv: list[str]) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xlaunch.local.rehearsal.abslog import Log
+from xlaunch.local.rehearsal.clock import Clock
 
 
 class Channel:
@@ -50,6 +51,20 @@ def connect(address: str, timeout: float = 5.0) -> Channel:
     connection = socket.create_connection((resolve(host), port), timeout)
     connection.settimeout(None)
     return Channel(connection)
+
+
+def keep_talking(manager: str, talk: Callable[[Channel], None], clock: Clock, log: Log) -> None:
+    """Talks to the resource manager, again whenever it comes back; never returns. Its absence is told once."""
+    told = ""
+    while True:
+        try:
+            talk(connect(manager))
+            told = ""
+        except OSError as error:
+            if str(error) != told:
+                told = str(error)
+                log.note(f"The resource manager at {manager} is away ({error}); trying again", "W")
+        clock.sleep(1.0)
 
 
 def split(address: str) -> tuple[str, int]:

@@ -31,25 +31,19 @@ def register_for_ever(manager: str, identity: dict[str, Any], clock: clocks.Cloc
 
     Raises ValueError where the resource manager refuses this worker.
     """
-    told = ""
-    while True:
-        try:
-            channel = wire.connect(manager)
-            channel.send(identity)
-            answer = channel.receive()
-            if answer and "error" in answer:
-                raise ValueError(answer["error"])
-            if answer:
-                log.note(f"Registered with {manager}")
-                told = ""
-            while answer:
-                clock.sleep(HEARTBEAT_SECONDS)
-                channel.send({"op": "heartbeat"})
-        except OSError as error:
-            if str(error) != told:
-                told = str(error)
-                log.note(f"The resource manager at {manager} is away ({error}); trying again", "W")
-        clock.sleep(1.0)
+
+    def register(channel: wire.Channel) -> None:
+        channel.send(identity)
+        answer = channel.receive()
+        if answer and "error" in answer:
+            raise ValueError(answer["error"])
+        if answer:
+            log.note(f"Registered with {manager}")
+        while answer:
+            clock.sleep(HEARTBEAT_SECONDS)
+            channel.send({"op": "heartbeat"})
+
+    wire.keep_talking(manager, register, clock, log)
 
 
 def main(argv: list[str]) -> int:

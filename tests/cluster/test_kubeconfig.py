@@ -86,6 +86,15 @@ def test_files_that_are_none_are_named(tmp_path, content, said):
     assert str(path) in caught.value.message
 
 
+def test_broken_yaml_is_told_without_what_stands_there(tmp_path):
+    path = tmp_path / "config"
+    path.write_text("users:\n- name: x\n  user: {token: hf_secret, a: b: c}\n")
+    with pytest.raises(XlaunchError, match="is no YAML") as caught:
+        kubeconfig.load([path])
+    assert "line 3" in caught.value.why
+    assert "hf_secret" not in caught.value.why
+
+
 def test_an_unknown_context_names_the_others(write):
     with pytest.raises(NotFoundError) as caught:
         kubeconfig.load([write(name="x")]).context("nope")
@@ -209,6 +218,38 @@ def test_a_plugin_that_prints_rubbish(write):
     user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "echo", "args": ["hello"]}}
     with pytest.raises(XlaunchError, match="The credential plugin echo failed"):
         open_api(write(server="http://127.0.0.1:1", user=user))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["null", "5", "[]", "{}", "<html>", "\\0377",
+     *(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status})
+       for status in ("abc", 5, {"token": 5}, {"clientCertificateData": 5}, {"token": "t", "expirationTimestamp": 5}))],
+)  # fmt: skip
+def test_a_plugin_that_prints_what_is_no_credential(write, printed):
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "printf", "args": ["%b", printed]}}
+    with pytest.raises(XlaunchError, match="The credential plugin printf failed") as caught:
+        open_api(write(server="http://127.0.0.1:1", user=user))
+    assert caught.value.next.startswith("Run it by hand")
+
+
+@pytest.mark.parametrize("user", [{"token": "secret\n"}, {"token": "secret\u2026"}, {"as": "secret\r\nA: b"}])
+def test_a_credential_that_no_header_can_hold_is_refused_without_it(write, user):
+    with pytest.raises(XlaunchError, match="can't be sent") as caught:
+        open_api(write(server="http://127.0.0.1:1", user=user))
+    assert "secret" not in f"{caught.value.message} {caught.value.why}"
+    assert caught.value.__cause__ is None
+
+
+def test_a_provider_that_kubernetes_has_removed_is_refused(write):
+    with pytest.raises(UsageError, match="auth-provider gcp") as caught:
+        open_api(write(server="http://127.0.0.1:1", user={"auth-provider": {"name": "gcp"}}))
+    assert "gke-gcloud-auth-plugin" in caught.value.next
+
+
+def test_a_plugin_that_is_null_is_none(write):
+    with Server(echo) as server:
+        assert whoami(write(server=server.url, user={"exec": None, "token": None})) == "nobody"
 
 
 def test_impersonation(write):
@@ -348,6 +389,17 @@ def test_a_socks_proxy_needs_a_library(write):
     with pytest.raises(XlaunchError, match=r"proxy socks5://127\.0\.0\.1:1") as caught:
         whoami(write(server="https://127.0.0.1:2", cluster=cluster))
     assert "secret" not in caught.value.message
+
+
+@pytest.mark.parametrize("url", ["user:secret@proxy:1", "ftp://user:secret@proxy", "http://user:secret@proxy:99999"])
+def test_a_proxy_that_is_no_url_is_told_without_its_password(write, monkeypatch, url):
+    for variable, cluster in (("", {"proxy-url": url}), ("HTTPS_PROXY", {})):
+        if variable:
+            monkeypatch.setenv(variable, url)
+        with pytest.raises(XlaunchError, match="The proxy is no URL") as caught:
+            whoami(write(server="https://127.0.0.1:2", cluster=cluster))
+        assert "secret" not in caught.value.why
+        assert "proxy" in caught.value.why
 
 
 def test_a_dead_proxy_is_told(write, authority, monkeypatch):

@@ -60,7 +60,9 @@ def new_client(login: Login) -> Any:
             )
     client = ApiClient(configuration)
     client.user_agent = f"xlaunch/{__version__}"
+    _check_header("Authorization", configuration.api_key.get("BearerToken", ""))
     for name, value in login.headers.items():
+        _check_header(name, value)
         client.set_default_header(name, value)  # type: ignore[no-untyped-call]
     return client
 
@@ -70,13 +72,25 @@ def _url(what: str, text: str, *schemes: str) -> Any:
     from urllib3.exceptions import LocationParseError
     from urllib3.util import parse_url
 
+    shown = repr(text.rpartition("@")[2])  # without a password
     try:
         url = parse_url(text)
-    except LocationParseError as error:
-        raise XlaunchError(f"{what} is no URL", why=str(error), next="kubectl config view") from error
+    except LocationParseError:
+        raise XlaunchError(
+            f"{what} is no URL", why=f"{shown} can't be read as one", next="kubectl config view"
+        ) from None
     if not url.host or not (url.scheme or "").startswith(schemes):
-        raise XlaunchError(f"{what} is no URL", why=f"{text!r} has no scheme or no host", next="kubectl config view")
+        raise XlaunchError(f"{what} is no URL", why=f"{shown} has no scheme or no host", next="kubectl config view")
     return url
+
+
+def _check_header(name: str, value: str) -> None:
+    """XlaunchError for what HTTP can't carry; a token in a YAML block has a line break at its end."""
+    if not value.isprintable() or not value.isascii():
+        raise XlaunchError(
+            f"The credentials can't be sent: the header {name} would hold a line break, or what is not ASCII",
+            next="kubectl config view, and the file or plugin that the token comes from",
+        )
 
 
 def connect_timeout(configuration: Any) -> float:

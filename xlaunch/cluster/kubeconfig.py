@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from xlaunch.cluster import kubeconfig_entry
 from xlaunch.cluster.client import Login, new_configuration
 from xlaunch.core.errors import NotFoundError, UsageError, XlaunchError
 
 DEFAULT_FILE = "~/.kube/config"
 SECTIONS = ("clusters", "contexts", "users")
 # Keys that name a file, relative to the kubeconfig they stand in
+PLUGIN_GIVES = ("token", "clientCertificateData", "clientKeyData", "expirationTimestamp")
 FILE_KEYS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 
 
@@ -90,6 +92,8 @@ def _login(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> Login:
     configuration = new_configuration()
     from kubernetes.config import ConfigException, load_kube_config_from_dict
 
+    user = {key: value for key, value in user.items() if value is not None}
+    _check_provider(user)
     user, expires = _run_plugin(user, cluster) if "exec" in user else (user, None)
     alone = {
         "clusters": [{"name": "x", "cluster": cluster}],
@@ -128,7 +132,9 @@ def _run_plugin(user: Mapping[str, Any], cluster: Mapping[str, Any]) -> tuple[Ma
     try:
         provider = ExecProvider(ConfigNode("exec", plugin), "", ConfigNode("cluster", cluster))  # type: ignore[no-untyped-call]
         status = provider.run()  # type: ignore[no-untyped-call]
-    except (ConfigException, OSError) as error:
+        if not isinstance(status, Mapping) or not all(isinstance(status.get(key, ""), str) for key in PLUGIN_GIVES):
+            raise ConfigException("exec: the status that it printed does not hold text")
+    except (ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
         missing = isinstance(error, FileNotFoundError)
         raise XlaunchError(
             f"The credential plugin {plugin.get('command')} failed",
@@ -143,6 +149,18 @@ def _run_plugin(user: Mapping[str, Any], cluster: Mapping[str, Any]) -> tuple[Ma
         if key in status:
             given[target] = base64.b64encode(status[key].encode()).decode()
     return given, parse(status.get("expirationTimestamp"))
+
+
+def _check_provider(user: Mapping[str, Any]) -> None:
+    """Refuses what kubectl has removed, and the official client would ask Google or Azure for."""
+    provider = user.get("auth-provider")
+    name = provider.get("name") if isinstance(provider, Mapping) else provider
+    if provider and name != "oidc":
+        raise UsageError(
+            f"The auth-provider {name} of the kubeconfig is not supported",
+            why="Kubernetes has removed it in 1.26",
+            next="Fetch the credentials again: the plugins gke-gcloud-auth-plugin and kubelogin have replaced it",
+        )
 
 
 def _impersonation(user: Mapping[str, Any]) -> Mapping[str, str]:
@@ -161,12 +179,39 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise XlaunchError(f"{path} is no YAML", why=" ".join(str(error).split()), reason="Kubeconfig") from error
+        # Without what stands there: it may be a secret
+        where = getattr(error, "problem_mark", None)
+        why = f"{getattr(error, 'problem', None) or error}{f', line {where.line + 1}' if where else ''}"
+        raise _unusable(path, "is no YAML", " ".join(why.split())) from error
     except OSError as error:
-        raise XlaunchError(f"{path} cannot be read", why=error.strerror or str(error), reason="Kubeconfig") from error
-    if not isinstance(content or {}, dict):
-        raise XlaunchError(f"{path} is no kubeconfig", why="It holds no mapping", reason="Kubeconfig")
-    return content or {}
+        raise _unusable(path, "cannot be read", error.strerror or str(error)) from error
+    content = content or {}
+    wrong = next(_problems(content), "")
+    if wrong:
+        raise _unusable(path, "is no kubeconfig", wrong)
+    found: Mapping[str, Any] = content
+    return found
+
+
+def _problems(content: Any) -> Iterator[str]:
+    if not isinstance(content, Mapping):
+        yield "It holds no mapping"
+        return
+    if not isinstance(content.get("current-context") or "", str):
+        yield "current-context is not text"
+    for section in SECTIONS:
+        entries = content.get(section) or []
+        if not isinstance(entries, list):
+            yield f"{section} is not a list"
+            return
+        for entry in entries:
+            yield from kubeconfig_entry.problems(section, entry)
+
+
+def _unusable(path: Path, what: str, why: str) -> XlaunchError:
+    return XlaunchError(
+        f"{path} {what}", why=why, next="Correct it, or name another one with --kubeconfig", reason="Kubeconfig"
+    )
 
 
 def _absolute(entry: Mapping[str, Any], directory: Path) -> Mapping[str, Any]:

@@ -42,6 +42,25 @@ def test_a_target_out_of_a_variable_that_is_not_set_is_refused(cluster, line, fl
     assert cluster.requests == []
 
 
+@pytest.mark.parametrize("namespace", [".", "..", "../..", "a/b", "a?b", "A", "a b", "\udcff"])
+@pytest.mark.parametrize("line", [("workload", "delete", "--all", "--yes"), ("workload", "list"), ("logs", "x")])
+def test_a_namespace_is_never_another_path(cluster, line, namespace):
+    """`..` would be all namespaces."""
+    done = cluster.run(*line, f"--namespace={namespace}")
+    assert (done.code, done.stdout) == (2, "")
+    assert "name of a namespace" in done.stderr
+    assert cluster.requests == []
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/b", "../x", "a#b", "a b", "\n", "A"])
+@pytest.mark.parametrize("line", [("status",), ("logs",), ("wait",), ("workload", "delete", "--yes")])
+def test_a_name_that_no_workload_can_have_is_not_found(cluster, line, name):
+    done = cluster.run(*line, "--", name)
+    assert (done.code, done.stdout) == (3, "")
+    assert "There is no workload" in done.stderr
+    assert cluster.requests == []
+
+
 @pytest.mark.parametrize(
     ("options", "flags"),
     [

@@ -12,6 +12,7 @@ from xlaunch.cluster.api import Api
 from xlaunch.cluster.client import Login, new_configuration
 from xlaunch.cluster.kubeapi import KubeApi
 from xlaunch.core.errors import NotFoundError, UsageError, XlaunchError
+from xlaunch.core.names import DNS_LABEL, is_dns1123_label
 
 POD_CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -66,6 +67,16 @@ def connect(options: TargetOptions, env: Mapping[str, str]) -> Connection:
     NotFoundError where the name leads nowhere.
     """
     _check(options)
+    connection = _opened(options, env)
+    if not is_dns1123_label(connection.api.namespace):
+        # It becomes a part of paths, where ".." would mean all namespaces
+        raise UsageError(
+            f"{connection.api.namespace!r} can't be the name of a namespace", why=DNS_LABEL, next="Correct --namespace"
+        )
+    return connection
+
+
+def _opened(options: TargetOptions, env: Mapping[str, str]) -> Connection:
     if options.local:
         return _local(options, env)
     if options.cluster:

@@ -9,6 +9,7 @@ from typing import Any
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
 from xlaunch.cluster.watch import list_all
 from xlaunch.core.errors import NotFoundError, RefusedError
+from xlaunch.core.names import is_dns1123_subdomain
 
 Object = Mapping[str, Any]
 
@@ -20,6 +21,8 @@ def path(api: Api, *name: str, namespace: str = "") -> str:
 
 def find(api: Api, name: str, *, namespace: str = "", timeout: float = 30.0) -> Object | None:
     """The JobSet of that name, None where there is none; RefusedError where the cluster has no JobSet at all."""
+    if not is_dns1123_subdomain(name):
+        return None  # nobody has it, and "." or "a/b" would be another path
     try:
         found: Object = api.request("GET", path(api, name, namespace=namespace), timeout=timeout).body
     except ApiError as error:

@@ -12,6 +12,7 @@ import re
 LABEL_LENGTH = 63
 POD_SUFFIX_LENGTH = len("-abcde")
 SUBDOMAIN_LENGTH = 7
+DNS_LABEL = "Names are made of at most 63 lower-case letters, digits and '-'"
 
 _DNS_1035_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _DNS_1123_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

@@ -12,6 +12,7 @@ from xlaunch.core.env import EnvVar
 from xlaunch.core.errors import UsageError
 from xlaunch.core.images import check_image
 from xlaunch.core.names import (
+    DNS_LABEL,
     is_dns1035_label,
     is_dns1123_label,
     is_dns1123_subdomain,
@@ -32,7 +33,6 @@ DEFAULT_QUEUE = "multislice-queue"
 DEFAULT_HEAD_SELECTOR = {"cloud.google.com/gke-nodepool": "cpu-np"}
 SEVEN_DAYS = 7 * 24 * 3600
 HELP = "xlaunch workload create-pathways --help"
-DNS_LABEL = "Names are made of at most 63 lower-case letters, digits and '-'"
 # JobSet's webhook refuses more replicas of one job where a rule restarts single Jobs
 MAX_SLICES_UNDER_SLICE_SCOPE = 1024
 

@@ -25,3 +25,15 @@ def test_a_closed_pipe_is_a_quiet_exit():
     shell = f"{sys.executable} -m xlaunch --help | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_ctrl_c_while_it_still_imports_is_no_traceback():
+    code = (
+        "import builtins, sys; from xlaunch.main import main; load = builtins.__import__\n"
+        "def interrupted(name, *args): \n"
+        "    if name == 'typer': raise KeyboardInterrupt\n"
+        "    return load(name, *args)\n"
+        "builtins.__import__ = interrupted; sys.exit(main(['version']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -29,9 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _print(f"xlaunch {__version__}\n")
     # Imports and big JSON make many objects that live on: looking for cycles among them costs more than it frees
     gc.set_threshold(50_000)
-    from xlaunch.cli.boundary import run
+    try:
+        from xlaunch.cli.boundary import run
 
-    return run(args)
+        return run(args)
+    except KeyboardInterrupt:  # during the imports; later the boundary has its own answer
+        return 130
 
 
 def _print(text: str) -> int:

@@ -77,6 +77,12 @@ def test_no_record(env, tmp_path):
     assert state.read(tmp_path) is None
 
 
+def test_a_file_in_the_place_of_the_directories_holds_no_cluster(tmp_path):
+    (tmp_path / "file").touch()
+    assert state.directories({"XDG_STATE_HOME": str(tmp_path / "file")}) == []
+    assert state.read(tmp_path / "file" / "local") is None
+
+
 def test_a_newer_format_is_refused(env):
     made = recorded(env)
     body = {**json.loads((made.path / "cluster.json").read_text()), "format": 2, "unheard_of": True}

@@ -122,7 +122,7 @@ def directories(env: Mapping[str, str]) -> list[Path]:
     """All directories of clusters, also of those that are being taken down (their names begin with a dot)."""
     try:
         return sorted(path for path in root(env).iterdir() if path.is_dir())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
@@ -130,7 +130,7 @@ def read(directory: Path) -> LocalCluster | None:
     """The record in a directory; None where there is none (yet). Raises RefusedError for a newer format."""
     try:
         body = json.loads((directory / "cluster.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
         return None
     if body.get("format", 0) > FORMAT:
         raise RefusedError(

@@ -3,7 +3,7 @@
 import pytest
 from fakes.objects import condition, jobset, pod, status, waiting
 
-from xlaunch.core.pending import newest_warning, why_waiting
+from xlaunch.core.pending import newest_warning, why_waiting, with_warning
 from xlaunch.core.workload import describe
 
 NAME = "train-pathways-head-0-0-aaaaa"
@@ -99,3 +99,17 @@ def test_the_newest_warning_of_either_event_api():
     ]
     assert newest_warning(events) == "FailedScheduling: 0/3 nodes"
     assert newest_warning(events[1:2]) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "told"),
+    [
+        ("not scheduled: Unschedulable: 0/3 nodes", "0/3 nodes", "not scheduled: Unschedulable: 0/3 nodes"),
+        ("being started", "0/3  nodes", "being started; FailedScheduling: 0/3 nodes"),
+        ("being started", "", "being started; FailedScheduling"),
+    ],
+)
+def test_a_warning_is_added_where_it_says_something_else(reason, message, told):
+    event = {"metadata": {}, "type": "Warning", "reason": "FailedScheduling", "message": message}
+    assert with_warning(reason, [event]) == told
+    assert with_warning(reason, []) == reason

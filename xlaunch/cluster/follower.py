@@ -18,7 +18,7 @@ from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.follow import Cursor, Done, DrainPrevious, Reader, Reopen, Target, WaitPod, next_action
 from xlaunch.core.lognews import CloudLogs, LogNews
 from xlaunch.core.narration import Narration
-from xlaunch.core.pending import newest_warning
+from xlaunch.core.pending import with_warning
 from xlaunch.core.workload import Phase, Workload, describe
 
 Object = Mapping[str, Any]
@@ -219,8 +219,7 @@ class Follower:
         """Says for whom, and waits longer the longer nothing changes; `attached` is whether a log was read before."""
         pod = podlib.newest(self.pods)
         if pod and not podlib.is_deleting(pod) and podlib.phase(pod) == "Pending":
-            warning = newest_warning(pod_events(self._api, pod))
-            reason = f"{reason}; {warning}" if warning and warning not in reason else reason
+            reason = with_warning(reason, pod_events(self._api, pod))
         now = self._clock.monotonic()
         if reason != self._reason:
             self._poll, self._reason, self._since = FIRST_POLL, reason, now

@@ -49,6 +49,13 @@ def newest_warning(events: Iterable[Object]) -> str:
     return _words({"reason": latest.get("reason"), "message": latest.get("message") or latest.get("note")})
 
 
+def with_warning(reason: str, events: Iterable[Object]) -> str:
+    """The reason, and a pod's latest Warning where that says something else."""
+    warning = newest_warning(events)
+    _, _, message = warning.partition(": ")
+    return f"{reason}; {warning}" if warning and (message or warning) not in reason else reason
+
+
 def _without_pod(workload: Workload | None) -> str:
     if workload is None:
         return "its JobSet is gone"

@@ -41,6 +41,7 @@ def raising(error):
 EVERY_ERROR = [
     (errors.XlaunchError, 1),
     (errors.NetworkError, 1),
+    (errors.DeclinedError, 1),
     (errors.UsageError, 2),
     (errors.NotFoundError, 3),
     (errors.RefusedError, 4),

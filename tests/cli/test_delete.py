@@ -112,7 +112,7 @@ def test_several_are_shown_before_the_question(filled):
 @pytest.mark.parametrize("answer", ["n\n", "\n", ""])
 def test_a_no_deletes_nothing(filled, answer):
     outcome = filled.run("workload", "delete", "train", tty=True, stdin=answer)
-    assert (outcome.code, len(left(filled))) == (5, 3)
+    assert (outcome.code, len(left(filled))) == (1, 3)
 
 
 def test_without_a_terminal_the_flag_is_named(filled):

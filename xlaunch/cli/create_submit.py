@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.facts import facts
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import Connection, TargetOptions, connect
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.submit import IF_EXISTS, Submission, submit
 from xlaunch.core.durations import parse_duration
-from xlaunch.core.errors import ConflictError, UsageError
+from xlaunch.core.errors import DeclinedError, UsageError
 from xlaunch.core.plan import Plan, owned
 from xlaunch.core.spec import PathwaysSpec
-from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Workload
 
 
@@ -106,11 +106,8 @@ class Submit:
     def _confirm(self, session: Session, workload: Workload) -> None:
         if self.assume_yes:
             return
-        facts = [str(workload.phase), f"{workload.chips} chips"]
-        facts += [f"of {workload.owner}"] if workload.owner else []
-        facts += [f"{words(session.clock.now() - workload.created)} old"] if workload.created else []
-        if not session.confirm(f"Replace {workload.name} ({', '.join(facts)})?", flag="--yes"):
-            raise ConflictError(f"{workload.name} stays as it is", next="Take another name with --workload")
+        if not session.confirm(f"Replace {workload.name} ({facts(workload, session.clock.now())})?", flag="--yes"):
+            raise DeclinedError(f"{workload.name} stays as it is", next="Take another name with --workload")
 
 
 def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connection) -> Result:

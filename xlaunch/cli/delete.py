@@ -18,7 +18,7 @@ from xlaunch.cli.target import Connection, OutputOption, TargetOptions, connect,
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.delete import delete, wait_all_gone
 from xlaunch.core.durations import parse_duration
-from xlaunch.core.errors import ConflictError, NotFoundError, UsageError
+from xlaunch.core.errors import DeclinedError, NotFoundError, UsageError
 from xlaunch.core.selection import Selection, is_pattern, phases_of
 from xlaunch.core.workload import Workload, describe
 
@@ -121,7 +121,7 @@ def find(connection: Connection, selection: Selection, *, ignore_not_found: bool
 
 
 def ask(session: Session, chosen: Sequence[Workload]) -> None:
-    """Asks on a terminal; ConflictError where the answer is no."""
+    """Asks on a terminal; DeclinedError where the answer is no."""
     if len(chosen) > 1:
         for each in chosen:
             session.notice(f"  {each.name} ({facts(each, session.clock.now())})")
@@ -131,7 +131,7 @@ def ask(session: Session, chosen: Sequence[Workload]) -> None:
         else f"Delete {chosen[0].name} ({facts(chosen[0], session.clock.now())})?"
     )
     if not session.confirm(question, flag="--yes"):
-        raise ConflictError("Nothing was deleted", why="The answer was no")
+        raise DeclinedError("Nothing was deleted", why="The answer was no")
 
 
 def told(connection: Connection, gone: Sequence[Workload]) -> Result:

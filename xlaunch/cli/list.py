@@ -114,7 +114,7 @@ def table(workloads: list[Workload], now: datetime, *, with_namespace: bool = Fa
     if with_namespace:
         columns = ["NAMESPACE", *columns]
         rows = [[each.namespace, *row] for each, row in zip(workloads, rows, strict=True)]
-    return Table(columns, rows, empty)
+    return Table(columns, rows, empty, optional=("OWNER", "QUEUE", "CHIPS"))
 
 
 def body(workload: Workload) -> dict[str, Any]:

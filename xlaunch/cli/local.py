@@ -128,7 +128,11 @@ def status(
     ]
     columns = ("NAME", "TPU TYPE", "SLICES", "HEADS", "TIME SCALE", "KUBECONFIG")
     empty = "No embedded cluster runs on this machine. Start one: xlaunch local up"
-    return Result("LocalClusterList", {"items": [_body(each) for each in found]}, [Table(columns, rows, empty)])
+    return Result(
+        "LocalClusterList",
+        {"items": [_body(each) for each in found]},
+        [Table(columns, rows, empty, optional=("KUBECONFIG",))],
+    )
 
 
 def _shown(cluster: LocalCluster) -> Result:

@@ -13,15 +13,20 @@ from xlaunch.core.plan import dump as dump_yaml
 
 API_VERSION = "xlaunch.dev/v1"
 FORMATS = ("json", "yaml")
+GAP = "   "
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people: aligned columns, no borders; `empty` is the sentence that stands for no rows."""
+    """A table for people: aligned columns, no borders; `empty` is the sentence that stands for no rows.
+
+    Columns named in `optional` are left out, in that order, where a terminal is too narrow for all.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     empty: str = ""
+    optional: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def emit(session: Session, result: Result) -> None:
         session.stdout.write(dump(result.body(), session.output))
     else:
         for part in result.parts:
-            session.stdout.write(part if isinstance(part, str) and part.endswith("\n") else text_of(part))
+            session.stdout.write(text_of(part, session.width))
     session.stdout.flush()
 
 
@@ -108,17 +113,23 @@ def dump(body: Mapping[str, Any], output: str) -> str:
     return json.dumps(body, indent=2) + "\n"
 
 
-def text_of(part: str | Table) -> str:
-    """A part of a result as lines."""
+def text_of(part: str | Table, width: int | None = None) -> str:
+    """A part of a result as lines; a table in `width` cells if its optional columns allow (None: as wide as it is)."""
     if isinstance(part, str):
-        return part + "\n"
+        return part if part.endswith("\n") else part + "\n"
     if not part.rows:
         return f"{part.empty}\n" if part.empty else ""
-    lines = [part.columns, *part.rows]
-    widths = [max(cell_width(line[column]) for line in lines) for column in range(len(part.columns))]
-    return "".join(
-        "   ".join(pad(cell, width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
-    )
+    columns = list(zip(part.columns, *part.rows, strict=True))
+    for name in part.optional:
+        if width is None or sum(map(_widest, columns)) + len(GAP) * (len(columns) - 1) <= width:
+            break
+        columns = [column for column in columns if column[0] != name]
+    padded = [[pad(cell, _widest(column)) for cell in column] for column in columns]
+    return "".join(GAP.join(line).rstrip() + "\n" for line in zip(*padded, strict=True))
+
+
+def _widest(column: Sequence[str]) -> int:
+    return max(map(cell_width, column))
 
 
 def cell_width(text: str) -> int:

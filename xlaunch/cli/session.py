@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,11 @@ class Session:
         """stdout as bytes, for log text, which must never be decoded."""
         return self.stdout.buffer
 
+    @property
+    def width(self) -> int | None:
+        """The cells of a line of the terminal; None where stdout is none, and lines may be as long as they are."""
+        return shutil.get_terminal_size().columns if self.stdout.isatty() else None
+
     def color(self, stream: TextIO) -> bool:
         """Whether colour and cursor movement make sense on this stream."""
         return stream.isatty() and not self.no_color and not self.env.get("NO_COLOR")
@@ -47,4 +53,8 @@ class Session:
         if not (self.stdin.isatty() and self.stderr.isatty()):
             raise UsageError(f"{question} needs an answer and there is no terminal to ask on", next=f"Add {flag}")
         print(f"{question} [y/N] ", end="", file=self.stderr, flush=True)
-        return self.stdin.readline().strip().lower() in ("y", "yes")
+        try:
+            return self.stdin.readline().strip().lower() in ("y", "yes")
+        except KeyboardInterrupt:
+            self.notice("")  # the shell's prompt begins a line of its own
+            raise

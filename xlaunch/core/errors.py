@@ -20,6 +20,12 @@ class XlaunchError(Exception):
         self.reason = reason or self.default_reason
 
 
+class DeclinedError(XlaunchError):
+    """The person answered no (exit 1)."""
+
+    default_reason = "Declined"
+
+
 class NetworkError(XlaunchError):
     """The API server cannot be reached, or keeps answering with errors (exit 1)."""
 

@@ -9,8 +9,9 @@ from xlaunch.local.apiserver.resources import MODIFIED, Resource
 from xlaunch.local.apiserver.schema import decode
 from xlaunch.local.kube import Object, StatusError, bad_request
 
-_SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-           "generation", "resourceVersion", "managedFields")  # fmt: skip
+# The metadata that only the system writes, once an object has its name
+SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+          "generation", "resourceVersion", "managedFields", "selfLink")  # fmt: skip
 # The parts of an object that have an endpoint of their own
 _PARTS = {"status": "status", "finalize": "spec"}
 
@@ -131,7 +132,7 @@ def _without(source: Object, *parts: str) -> Object:
 
 def metadata_of_update(new: Object, old: Object) -> Object:
     """Metadata of an update: what the system writes comes from the stored object."""
-    return {**_without(new, *_SYSTEM), **_only(old, *_SYSTEM)}
+    return {**_without(new, *SYSTEM), **_only(old, *SYSTEM)}
 
 
 def desired(each: Object) -> Object:

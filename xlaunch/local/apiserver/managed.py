@@ -10,14 +10,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from xlaunch.local.apiserver.bodies import SYSTEM
 from xlaunch.local.apiserver.schema import FREE, Node, child, item, list_keys, resolve
 from xlaunch.local.kube import Object, StatusError
 
 Path = tuple[str, ...]
 Fields = frozenset[Path]
 _UNOWNED = ("apiVersion", "kind")
-_SYSTEM = ("name", "namespace", "generateName", "uid", "resourceVersion", "generation", "creationTimestamp",
-           "selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds")  # fmt: skip
 
 
 def is_atomic(node: Node) -> bool:
@@ -62,7 +61,7 @@ def fields_of(value: Any, node: Node) -> Fields:
         if name[2:] in _UNOWNED:
             continue
         if name == "f:metadata":
-            each = {key: part for key, part in each.items() if key not in _SYSTEM}
+            each = {key: part for key, part in each.items() if key not in (*SYSTEM, "generateName")}
             if not each:
                 continue
         found |= {(name, *path) for path in _leaves(each, inner)}

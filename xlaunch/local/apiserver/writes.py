@@ -24,14 +24,6 @@ from xlaunch.local.problems import Problem, invalid, required
 
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
-_SYSTEM = (
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-)
 
 
 class WallClock(Protocol):
@@ -101,7 +93,7 @@ class Writer:
         name, prefix = given.get("name"), given.get("generateName")
         if not name and not prefix:
             raise resource.invalid("", [required("metadata.name", "name or generateName is required")])
-        metadata = {key: value for key, value in given.items() if key not in _SYSTEM}
+        metadata = {key: value for key, value in given.items() if key not in bodies.SYSTEM}
         metadata["name"] = name or names.generated(str(prefix), self._random)
         metadata |= {"namespace": namespace} if resource.namespaced else {}
         metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.now()}

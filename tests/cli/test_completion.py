@@ -12,6 +12,7 @@ from fakes import objects
 from fakes.server import Answer, Server
 
 from xlaunch.cli import live
+from xlaunch.cli.completion import rejoin
 
 PROGRAM = "import sys; from xlaunch.main import main; sys.exit(main())"
 
@@ -25,7 +26,7 @@ def ask(cluster, tmp_path):
     def complete(line, shell="bash", **env):
         words = line.split(" ")
         told = {
-            "bash": {"COMP_WORDS": f"xlaunch {line}", "COMP_CWORD": str(len(words))},
+            "bash": {"COMP_WORDS": "\n".join(["xlaunch", *words]), "COMP_CWORD": str(len(words))},
             "zsh": {"_TYPER_COMPLETE_ARGS": f"xlaunch {line}"},
             "fish": {"_TYPER_COMPLETE_ARGS": f"xlaunch {line}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
         }[shell]
@@ -52,6 +53,28 @@ def test_names_of_workloads(ask):
 def test_the_target_of_the_line_counts(ask, cluster):
     assert ask("workload delete -n other tr").split() == []
     assert any("/namespaces/other/" in request.path for request in cluster.requests)
+
+
+def test_the_target_counts_in_the_form_of_the_printed_lines(ask, cluster):
+    assert ask("workload delete --namespace = other tr").split() == []
+    assert any("/namespaces/other/" in request.path for request in cluster.requests)
+    assert ask("workload list --context = d").split() == ["dev"]
+    assert ask("workload list --context =").split() == ["dev"]
+
+
+@pytest.mark.parametrize(
+    ("words", "current", "expected"),
+    [
+        (["x", "--a", "=", "b", "c"], 4, (["x", "--a=b", "c"], 2)),
+        (["x", "--a", "=", "b"], 3, (["x", "--a=b"], 1)),
+        (["x", "--a", "="], 2, (["x", "--a="], 1)),
+        (["x", "a", "=", "b"], 3, (["x", "a", "=", "b"], 3)),
+        (["x", "--a", "=", "b", "--c", "=", "d", ""], 7, (["x", "--a=b", "--c=d", ""], 3)),
+        (["x"], 1, (["x"], 1)),
+    ],
+)
+def test_what_bash_broke_is_joined(words, current, expected):
+    assert rejoin(words, current) == expected
 
 
 def test_contexts(ask):

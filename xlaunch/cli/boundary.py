@@ -43,11 +43,9 @@ def _run(args: list[str], session: Session) -> int:
     try:
         program = app()
         if "_XLAUNCH_COMPLETE" in session.env:
-            from typer._completion_classes import completion_init
+            from xlaunch.cli.completion import answer
 
-            # typer registers its shells only for programs that install their completion by a flag of their own
-            completion_init()
-            program.main(args, prog_name="xlaunch")
+            answer(program)
         # Not main(): that turns a closed pipe into exit 1
         with program.make_context("xlaunch", args, obj=session) as context:
             try:

@@ -79,3 +79,22 @@ def test_every_command_takes_the_same_flags(cluster, command):
     help_text = cluster.run("workload", command, "--help").stdout
     for flag in ("--cluster", "--project", "--zone", "--location", "--context", "--kubeconfig", "--namespace", "-n"):
         assert flag in help_text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, [], "x", 5, {}, {"metadata": None}, {"metadata": {}, "items": None}, {"metadata": {}, "items": "x"},
+     {"metadata": {"resourceVersion": "1", "name": "other"}, "items": [5]},
+     {"metadata": {"resourceVersion": "1", "name": "other"}, "items": [{}]}],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "line", ["workload list", "workload delete x --yes", "status x", "wait x", "logs x", "version"]
+)
+def test_a_server_that_answers_something_else_is_told(cluster, line, answer):
+    """A proxy, a portal, a server of another kind: never a bug of ours."""
+    collection = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+    cluster.answers = {"/version": answer, collection: answer, f"{collection}/x": answer}
+    done = cluster.run(*line.split())
+    assert (done.code, done.stdout) == (1, "")
+    assert "something else" in done.stderr
+    assert "Next: " in done.stderr

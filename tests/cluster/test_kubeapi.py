@@ -76,7 +76,16 @@ def test_a_body_that_is_no_json_comes_as_bytes():
         assert KubeApi.from_url(server.url).request("GET", "/x", accept="*/*").body == b"\xff\n"
 
 
-@pytest.mark.parametrize(("body", "kind"), [(b"<html>log in</html>", "text/html"), (b"{", "application/json")])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<html>log in</html>", "text/html"),
+        (b"{", "application/json"),
+        (b"[" * 100_000, "application/json"),
+        (b"", "application/json"),
+        (b"", "text/plain"),
+    ],
+)
 def test_what_answers_is_no_api_server(body, kind):
     with Server(lambda request: Answer(body=body, content_type=kind)) as server, pytest.raises(NetworkError) as caught:
         KubeApi.from_url(f"{server.url}/secret").request("GET", "/version")
@@ -113,6 +122,8 @@ def test_a_refusal_has_the_servers_words():
         (302, b"", "HTTP302", "The server answered 302"),
         (500, b'"text"', "InternalError", 'The server answered 500: "text"'),
         (418, b"{}", "HTTP418", "The server answered 418: {}"),
+        (422, b'{"message": 5, "reason": 7, "details": "x"}', "7", "5"),
+        (500, b'{"details": [1]}', "InternalError", 'The server answered 500: {"details": [1]}'),
     ],
 )
 def test_an_error_without_a_status_object_is_told_too(status, body, reason, message):
@@ -120,6 +131,13 @@ def test_an_error_without_a_status_object_is_told_too(status, body, reason, mess
     with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:
         KubeApi.from_url(server.url).request("GET", "/x")
     assert (caught.value.reason, caught.value.message) == (reason, message)
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+def test_a_refusal_says_what_to_do(status):
+    with Server(lambda request: Answer(status, {"message": "no"})) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("GET", "/x")
+    assert caught.value.next
 
 
 def test_retry_after_of_a_header():

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from xlaunch.cluster.api import ApiError
+from xlaunch.core.errors import NetworkError
 
 BIG_BODY = 1 << 20
 
@@ -32,6 +33,13 @@ REASONS = {
     503: "ServiceUnavailable",
     504: "Timeout",
 }
+# What the caller can do about a refusal
+NEXT = {
+    401: "Log in again; kubectl auth whoami shows who you are to the cluster",
+    403: "Ask for the right; kubectl auth whoami shows who you are to the cluster",
+    429: "Try again in a minute",
+    500: "Try again in a minute; kubectl get --raw /readyz shows whether the server is well",
+}
 
 
 def parsed(data: bytes, headers: Mapping[str, str]) -> Any:
@@ -43,24 +51,53 @@ def parsed(data: bytes, headers: Mapping[str, str]) -> Any:
             return json.loads(data)
         with gc_paused():
             return json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return data
+
+
+def is_list(body: Any) -> bool:
+    """Whether an answer has the form of a list of Kubernetes objects."""
+    if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
+        return False
+    items = body.get("items") or []
+    return (
+        bool(body["metadata"].get("resourceVersion"))
+        and isinstance(items, list)
+        and all(isinstance(item, dict) and isinstance(item.get("metadata"), dict) for item in items)
+    )
+
+
+def strange(what: str) -> NetworkError:
+    """What to say where the answer is JSON, but not what was asked for."""
+    return NetworkError(
+        f"The API server answered with something else than {what}",
+        next="kubectl cluster-info shows whether it is a Kubernetes API server",
+        reason="NotKubernetes",
+    )
 
 
 def refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
     """The error that an answer of 300 or more means, in the server's own words as far as it has any."""
     try:
         body = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = {}
     if not isinstance(body, dict):
         body = {}
-    details = body.get("details") or {}
-    reason = body.get("reason") or REASONS.get(status, f"HTTP{status}")
+    details = body.get("details")
+    details = details if isinstance(details, dict) else {}
+    reason = str(body.get("reason") or REASONS.get(status, f"HTTP{status}"))
     told = " ".join(data[:300].decode(errors="replace").split())
-    message = body.get("message") or f"The server answered {status}{f': {told}' if told else ''}"
+    message = str(body.get("message") or f"The server answered {status}{f': {told}' if told else ''}")
     after = headers.get("Retry-After", "") or str(details.get("retryAfterSeconds", ""))
-    return ApiError(status, reason, message, details=details, retry_after=float(after) if after.isdecimal() else None)
+    return ApiError(
+        status,
+        reason,
+        message,
+        details=details,
+        retry_after=float(after) if after.isdecimal() else None,
+        next=NEXT.get(status, NEXT[500] if status >= 500 else ""),
+    )
 
 
 def warnings(headers: Any) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlaunch.cluster.answers import strange
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
 from xlaunch.cluster.watch import list_all
 from xlaunch.core.errors import NotFoundError, RefusedError
@@ -31,6 +32,9 @@ def find(api: Api, name: str, *, namespace: str = "", timeout: float = 30.0) -> 
         if is_unknown_resource(error):
             raise without_jobset() from error
         return None
+    metadata = found.get("metadata") if isinstance(found, Mapping) else None
+    if not isinstance(metadata, Mapping) or metadata.get("name") != name:
+        raise strange(f"the JobSet {name}")
     return found
 
 

@@ -78,7 +78,7 @@ class KubeApi:
         with self._reading():
             data = response.data
         body = parsed(data, response.headers)
-        if isinstance(body, bytes) and body and "json" in accept:
+        if "json" in accept and response.status != 204 and isinstance(body, bytes):
             raise NetworkError(
                 f"{client_host(self._client)} is no Kubernetes API server",
                 why=f"It answered {response.headers.get('Content-Type', 'something')} where JSON was asked for",

@@ -214,4 +214,9 @@ def _refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
         return jobsets.without_jobset()
     if error.code != 4:
         return error
-    return RefusedError(f"The API server refuses {plan.name}", why=excerpt(error.message), reason=error.reason)
+    return RefusedError(
+        f"The API server refuses {plan.name}",
+        why=excerpt(error.message),
+        next=error.next or "Correct what it names; --dry-run shows the manifest",
+        reason=error.reason,
+    )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from xlaunch.cluster.answers import strange
 from xlaunch.cluster.api import Api, ApiError
 
 Object = Mapping[str, Any]
@@ -21,7 +22,10 @@ VERSION_LABEL = "app.kubernetes.io/version"
 
 def kubernetes_version(api: Api) -> str:
     """The server's gitVersion ("v1.35.4-gke.100"); NetworkError within 10 seconds where it can't be reached."""
-    return str(api.request("GET", "/version", timeout=10.0).body.get("gitVersion", "unknown"))
+    found = api.request("GET", "/version", timeout=10.0).body
+    if not isinstance(found, Mapping) or "gitVersion" not in found:
+        raise strange("its version")
+    return str(found["gitVersion"])
 
 
 def jobset_version(api: Api) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from xlaunch.cluster.answers import is_list, strange
 from xlaunch.cluster.api import Api, ApiError, Query
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import NetworkError
@@ -127,6 +128,8 @@ def _pages(
     while True:
         asked = [*_pairs(query), ("limit", str(PAGE)), *([("continue", token)] if token else [])]
         body = api.request("GET", path, query=asked, timeout=timeout).body
+        if not is_list(body):
+            raise strange(f"the list of {path}")
         items += map(keep, body.get("items") or ())
         token = body["metadata"].get("continue", "")
         if not token:

@@ -33,8 +33,8 @@ def commit(step):
     return f"[process=0][thread=async_save] Finished saving checkpoint (finalized tmp dir) to `gs://b/o/checkpoints/{step}`."
 
 
-def survivor(length):
-    return f"Rehearsal: pid=17 list=0x7f length={length}"
+def survivor(length, pid=17):
+    return f"Rehearsal: pid={pid} list=0x7f length={length}"
 
 
 TRAINED = [survivor(1), *steps(0, 100), commit(100), *steps(101, 131)]
@@ -178,6 +178,15 @@ def test_a_viewer_who_is_early_still_gets_a_snapshot_before(play):
     seen = play([survivor(1), *steps(0, 10), *RECOVERED], interactive=True)
     assert seen.outcome.before.list_length == 1
     assert seen.outcome.recovery.last_step == 10
+
+
+@pytest.mark.parametrize("trained", [TRAINED, [survivor(1), *steps(0, 10)]], ids=["after", "before it was asked to"])
+def test_a_viewer_who_kills_the_head_ends_the_run(play, trained):
+    seen = play([*trained, survivor(1, pid=18), *steps(101, 400)], interactive=True)
+    assert (seen.outcome.before.pid, seen.outcome.after.pid) == (17, 18)
+    assert seen.outcome.ended == "the trainer was started anew, in another process"
+    assert seen.follower.closed
+    assert seen.stage.shown == len(trained) + 1
 
 
 def test_a_run_that_ends_without_recovering(play):

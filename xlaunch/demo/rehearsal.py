@@ -90,6 +90,7 @@ class Rehearsal:
         self._timeout = None if interactive else max(PATIENCE * time_scale, REAL_PATIENCE_FLOOR)
         self._recoveries = Recoveries()
         self._survivor: Event | None = None
+        self._ended = ""
         self._committed = 0
         self._killed: datetime | None = None
         self._before: Snapshot | None = None
@@ -122,7 +123,7 @@ class Rehearsal:
             recovery=self._recovery or self._recoveries.current,
             losses=losses.so_far(),
             ledger=found,
-            ended=end.reason if end else "",
+            ended=end.reason if end else self._ended,
             timed_out=end.timed_out if end else False,
         )
 
@@ -133,7 +134,10 @@ class Rehearsal:
         if event is None:
             return False
         if event.kind is Kind.SURVIVOR:
-            self._survivor = event
+            before, self._survivor = self._survivor, event
+            if before and before.pid != event.pid:
+                self._ended = "the trainer was started anew, in another process"
+                return True
         elif event.kind is Kind.COMMIT:
             self._committed = event.step or 0
         completed = self._recoveries.take(event)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit e2e bench nightly clean lock
+.PHONY: setup demo test lint types unit e2e testbed testbed-up test-real bench nightly clean lock
 
 setup: $(VENV)/.ready  ## Make the environment from the lock file
 
@@ -24,10 +24,19 @@ types: setup
 	$(BIN)/mypy
 
 unit: setup
-	$(BIN)/python -m pytest -m "not e2e and not slow" -n auto
+	$(BIN)/python -m pytest -m "not e2e and not slow and not real" -n auto
 
 e2e: setup
-	$(BIN)/python -m pytest -m "e2e or slow"
+	$(BIN)/python -m pytest -m "(e2e or slow) and not real"
+
+testbed: setup  ## Build the real control plane into the user's cache; needs Go, takes minutes once
+	$(BIN)/python -m testbed build
+
+testbed-up: setup  ## Start a real control plane, print its KUBECONFIG and stay until Ctrl-C
+	$(BIN)/python -m testbed up
+
+test-real: setup  ## The tests that need the real control plane; builds what is missing
+	$(BIN)/python -m pytest -m real
 
 bench: setup  ## Ratios in one run; needs a quiet machine
 	$(BIN)/python bench/run.py

@@ -10,7 +10,7 @@ import fcntl
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,11 @@ from testbed.upstreams import FLAGS, Upstream
 
 
 class BuildError(Exception):
-    """A build that failed, or that is needed where there is no Go. The message is for people."""
+    """A build that failed. The message is for people."""
+
+
+class NoGoError(BuildError):
+    """A build that is needed and not there, on a machine that has no Go to make it."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +51,21 @@ def place(upstream: Upstream, cache: Path) -> Path:
     return cache / f"{upstream.label}-{upstream.digest()}"
 
 
-def missing(upstreams: Iterable[Upstream], cache: Path) -> tuple[Upstream, ...]:
-    """Those that have not been built yet."""
-    return tuple(each for each in upstreams if not place(each, cache).is_dir())
-
-
-def build(
-    upstream: Upstream, env: Mapping[str, str], *, say: Callable[[str], None] = lambda _: None, go: str = "go"
-) -> Build:
+def build(upstream: Upstream, env: Mapping[str, str], *, say: Callable[[str], None] = lambda _: None) -> Build:
     """The finished build of an upstream, made now if it is not there; `say` hears of what takes minutes.
 
-    Raises BuildError where Go is needed and missing, and with the compiler's words where it fails.
+    Raises NoGoError where Go is needed and missing, BuildError with the compiler's words where it fails.
     """
     final = place(upstream, cache_of(env))
     if final.is_dir():
         return Build(final)
-    if shutil.which(go, path=env.get("PATH")) is None:
-        raise BuildError(f"{upstream.label} is not built yet and there is no Go on PATH; install Go 1.26 or newer")
+    if shutil.which("go", path=env.get("PATH")) is None:
+        raise NoGoError(f"{upstream.label} is not built yet and there is no Go on PATH; install Go 1.26 or newer")
+    say(f"Building {upstream.label}, or waiting for somebody else who does, which takes minutes")
     final.parent.mkdir(parents=True, exist_ok=True)
     with locked(final.with_name(final.name + ".lock")):
         if not final.is_dir():
-            say(f"building {upstream.label} into {final}")
-            _make(upstream, final, env, go)
+            _make(upstream, final, env)
     return Build(final)
 
 
@@ -80,16 +77,16 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _make(upstream: Upstream, final: Path, env: Mapping[str, str], go: str) -> None:
+def _make(upstream: Upstream, final: Path, env: Mapping[str, str]) -> None:
     # The lock is ours: what lies here is left from a builder that died
     part = final.with_name(final.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     (part / "bin").mkdir(parents=True)
     for name, package in upstream.commands.items():
         target = part / "bin" / name
-        _go(upstream, env, go, "build", *FLAGS, f"-ldflags={upstream.ldflags}", "-o", str(target), package)
+        _go(upstream, env, "build", *FLAGS, f"-ldflags={upstream.ldflags}", "-o", str(target), package)
     if upstream.files:
-        source = Path(json.loads(_go(upstream, env, go, "list", "-m", "-json", upstream.module))["Dir"])
+        source = Path(json.loads(_go(upstream, env, "list", "-m", "-json", upstream.module))["Dir"])
         for name in upstream.files:
             # The module cache is read-only; copies that are must not be, or nobody could remove them
             shutil.copytree(source / name, part / "files" / name, copy_function=shutil.copyfile)
@@ -98,10 +95,10 @@ def _make(upstream: Upstream, final: Path, env: Mapping[str, str], go: str) -> N
     part.rename(final)
 
 
-def _go(upstream: Upstream, env: Mapping[str, str], go: str, *argv: str) -> str:
+def _go(upstream: Upstream, env: Mapping[str, str], *argv: str) -> str:
     settings = {**env, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
     done = subprocess.run(
-        [go, *argv], cwd=upstream.directory, env=settings, capture_output=True, text=True, check=False
+        ["go", *argv], cwd=upstream.directory, env=settings, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-30:])

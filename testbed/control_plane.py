@@ -37,6 +37,11 @@ class ControlPlane:
     kwok: bool = False
     arguments: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
+    def __str__(self) -> str:
+        """What tells it from others in a list of tests: versions, and the gates that are on."""
+        gates = [name for name, on in self.gates.items() if on]
+        return "+".join([*(each.label for each in self.upstreams().values() if each.name != "etcd"), *gates])
+
     def upstreams(self) -> dict[str, Upstream]:
         """What must be built for it, by name. LookupError for a version that the test bed does not have."""
         wanted = {"etcd": "", "kubernetes": self.kubernetes}

@@ -51,18 +51,22 @@ class Instance:
         self.server = self.authority.server("server")
         self.kubelet_client = self.authority.user("kube-apiserver-kubelet-client", [ADMIN_GROUP])
         self.tls = ssl.create_default_context(cafile=str(self.authority.certificate))
-        self.kubeconfig = self.kubeconfig_of("admin", [ADMIN_GROUP])
+        self.kubeconfig = self.admin_of("default")
 
     @property
     def api(self) -> Api:
         """The API server as the administrator."""
         return connect(TargetOptions(kubeconfig=str(self.kubeconfig)), {}).api
 
-    def kubeconfig_of(self, user: str, groups: Sequence[str] = ()) -> Path:
+    def kubeconfig_of(self, user: str, groups: Sequence[str] = (), namespace: str = "default") -> Path:
         """A kubeconfig for a user of that name, whose rights are those that RBAC gives it and its groups."""
         pair = self.authority.user(user, groups)
-        path = self.directory / f"{pair.certificate.stem}.kubeconfig"
-        return pki.write_kubeconfig(path, self.url, self.authority.certificate, pair)
+        path = self.directory / f"{pair.certificate.stem}-{namespace}.kubeconfig"
+        return pki.write_kubeconfig(path, self.url, self.authority.certificate, pair, namespace)
+
+    def admin_of(self, namespace: str) -> Path:
+        """An administrator's kubeconfig, with that namespace as its context's."""
+        return self.kubeconfig_of("admin", [ADMIN_GROUP], namespace)
 
     def healthy(self, name: str, path: str) -> Callable[[], bool]:
         """A check of a component that serves TLS on the port of its name."""

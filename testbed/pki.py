@@ -117,7 +117,7 @@ def service_account_keys(directory: Path) -> Pair:
     return pair
 
 
-def write_kubeconfig(path: Path, server: str, authority: Path, user: Pair) -> Path:
+def write_kubeconfig(path: Path, server: str, authority: Path, user: Pair, namespace: str = "default") -> Path:
     """A kubeconfig that holds all it needs, so that it can be copied anywhere. JSON is YAML too."""
 
     def data(file: Path) -> str:
@@ -133,7 +133,7 @@ def write_kubeconfig(path: Path, server: str, authority: Path, user: Pair) -> Pa
                 "user": {"client-certificate-data": data(user.certificate), "client-key-data": data(user.key)},
             }
         ],
-        "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "testbed"}}],
+        "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "testbed", "namespace": namespace}}],
         "current-context": "testbed",
     }
     path.touch(mode=0o600)

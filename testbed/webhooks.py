@@ -78,10 +78,10 @@ def apply_configurations(api: Api, configurations: Iterable[Mapping[str, Any]]) 
 
 def established(api: Api, names: Iterable[str]) -> bool:
     """Whether the API server serves all these CRDs."""
-    return all(
-        any(
-            (condition["type"], condition["status"]) == ("Established", "True")
-            for condition in api.request("GET", f"{CRDS}/{name}").body.get("status", {}).get("conditions", ())
-        )
-        for name in names
-    )
+    return all(_is_established(api.request("GET", f"{CRDS}/{name}").body) for name in names)
+
+
+def _is_established(crd: Mapping[str, Any]) -> bool:
+    # At first they are null
+    conditions = crd.get("status", {}).get("conditions") or ()
+    return any((each["type"], each["status"]) == ("Established", "True") for each in conditions)

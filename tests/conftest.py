@@ -10,6 +10,8 @@ import pytest
 from xlaunch.cli.boundary import run
 from xlaunch.cli.session import Session
 
+pytest_plugins = ["testbed.pytest_plugin"]
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -1,0 +1,25 @@
+"""A namespace and a user for each scenario on the real control plane."""
+
+import itertools
+
+import pytest
+from worlds import World
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture
+def namespace(control_plane):
+    """A namespace of its own, gone with all it holds after the test."""
+    name = f"test-{next(numbers)}"
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    control_plane.api.request("POST", "/api/v1/namespaces", body=body)
+    yield name
+    control_plane.api.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def world(control_plane, namespace, tmp_path):
+    """A user whose kubeconfig leads to that control plane and namespace."""
+    kubeconfig = control_plane.admin_of(namespace)
+    return World(tmp_path, (f"--kubeconfig={kubeconfig}",), kubeconfig)

@@ -1,0 +1,31 @@
+"""Every version that can be built runs: one control plane each, asked what it is and made to act."""
+
+import pytest
+from worlds import until
+
+from testbed.control_plane import ControlPlane
+
+pytestmark = pytest.mark.real
+
+
+@pytest.mark.parametrize(
+    "control_plane",
+    [ControlPlane(kubernetes="1.37.2"), ControlPlane(jobset="0.11.1"), ControlPlane(jobset="0.10.1")],
+    indirect=True,
+    ids=str,
+)
+def test_a_jobset_becomes_pods(request, control_plane, world):
+    plane = request.node.callspec.params["control_plane"]
+    version = control_plane.api.request("GET", "/version").body
+    assert version["gitVersion"] == f"v{plane.kubernetes}"
+    world.create("train")
+    until(lambda: world.get("pods"), "the head's pod")
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(kueue=True)], indirect=True, ids=str)
+def test_a_queue_that_does_not_exist_holds_a_workload_back(control_plane, world):
+    world.create("train", "--queue=nobody")
+    found = until(lambda: world.get("workloads.kueue.x-k8s.io"), "Kueue's Workload")
+    assert [owner["name"] for owner in found[0]["metadata"]["ownerReferences"]] == ["train"]
+    assert world.get("jobset", "train")["spec"]["suspend"] is True
+    assert world.get("pods") == []

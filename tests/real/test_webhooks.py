@@ -1,0 +1,68 @@
+"""What we render, before JobSet's own webhooks; and the lengths of names that they refuse."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from testbed.control_plane import ControlPlane
+from xlaunch.cluster.api import JOBSET_GROUP_VERSION, ApiError, namespaced
+
+RENDERED = Path(__file__).parents[1] / "golden" / "create-pathways"
+GOLDENS = {path.stem: path for path in sorted(RENDERED.glob("*.yaml"))}
+PLAIN = "v5litepod-16-elastic-pathways"
+# The one golden that needs a feature gate of JobSet
+GATED = "slice-scope"
+
+pytestmark = pytest.mark.real
+
+on_each_version = pytest.mark.parametrize(
+    "control_plane", [ControlPlane(jobset=version) for version in ("0.12.0", "0.11.1")], indirect=True, ids=str
+)
+
+
+def rendered(stem):
+    return yaml.safe_load(GOLDENS[stem].read_text(encoding="utf-8"))
+
+
+def submit(control_plane, manifest, namespace="default"):
+    """A dry run on the server, which asks every webhook; the answer is the JobSet as it would be stored."""
+    manifest = copy.deepcopy(manifest)
+    manifest["metadata"].pop("namespace", None)
+    path = namespaced(control_plane.api, JOBSET_GROUP_VERSION, "jobsets", namespace=namespace)
+    return control_plane.api.request("POST", path, query={"dryRun": "All", "fieldValidation": "Strict"}, body=manifest)
+
+
+def named(stem, length):
+    manifest = rendered(stem)
+    manifest["metadata"]["name"] = "a" * length
+    return manifest
+
+
+@on_each_version
+@pytest.mark.parametrize("golden", [stem for stem in GOLDENS if stem != GATED])
+def test_jobset_takes_what_we_render(control_plane, golden):
+    reply = submit(control_plane, rendered(golden))
+    assert (reply.status, reply.warnings) == (201, ())
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(gates={"RestartJob": True})], indirect=True, ids=str)
+def test_restart_scope_slice_is_taken_with_the_gate(control_plane):
+    assert submit(control_plane, rendered(GATED)).status == 201
+
+
+@on_each_version
+def test_restart_scope_slice_is_refused_without_the_gate(control_plane):
+    with pytest.raises(ApiError, match="RestartJob") as refusal:
+        submit(control_plane, rendered(GATED))
+    assert refusal.value.code == 4
+
+
+@on_each_version
+@pytest.mark.parametrize(("golden", "limit"), [(PLAIN, 22), ("long-name", 37)])
+def test_a_name_may_be_so_long_and_no_longer(control_plane, golden, limit):
+    assert submit(control_plane, named(golden, limit)).status == 201
+    with pytest.raises(ApiError, match="admission webhook") as refusal:
+        submit(control_plane, named(golden, limit + 1))
+    assert refusal.value.code == 4

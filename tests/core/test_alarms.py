@@ -29,6 +29,7 @@ DEAD = pod("worker", 1, 3, deleted="2026-11-29T12:00:00Z")
 SUCCEEDED = pod("worker", 1, 3, phase="Succeeded", statuses=[status(state=terminated(0))])
 RESTART_JOB = ("WorkerSucceeded", "kubectl delete job train-worker-1 -n default")
 FORCE = ("StuckOnDeadNode", "kubectl delete pod train-worker-1-3-aaaaa -n default --force --grace-period=0")
+NEXT_LEADER = leader(suffix="bbbbb", phase="Pending")
 DROP_LEADER = ("FailedLeader", "kubectl delete pod train-worker-1-0-aaaaa -n default")
 
 CASES = [
@@ -53,8 +54,15 @@ CASES = [
         {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [DEAD], "after": 20.0},
         [],
     ),
-    ("E: a failed leader", {"pods": [leader(phase="Failed")]}, [DROP_LEADER]),
-    ("E: without exclusive placement it harms nobody", {"pods": [pod("worker", 1, 0, phase="Failed")]}, []),
+    ("E: a failed leader beside the next", {"pods": [leader(phase="Failed"), NEXT_LEADER]}, [DROP_LEADER]),
+    ("E: it waits to be replaced", {"pods": [leader(phase="Failed")]}, []),
+    ("E: it is being deleted", {"pods": [leader(phase="Failed", deleted="2026-11-29T12:00:00Z"), NEXT_LEADER]}, []),
+    ("E: the one of another slice", {"pods": [leader(phase="Failed"), pod("worker", 2, 0, suffix="bbbbb")]}, []),
+    (
+        "E: without exclusive placement it harms nobody",
+        {"pods": [pod("worker", 1, 0, phase="Failed"), pod("worker", 1, 0, suffix="bbbbb")]},
+        [],
+    ),
     ("E: a failed follower harms nobody", {"pods": [pod("worker", 1, 2, phase="Failed")]}, []),
     (
         "no status for a minute",
@@ -63,7 +71,11 @@ CASES = [
     ),
     ("no status yet", {"body": jobset(ready=None), "after": 5.0}, []),
     ("suspended without a status", {"body": jobset(ready=None, suspend=True)}, []),
-    ("after the end nothing calls", {"body": ended("Failed", "X"), "pods": [SUCCEEDED, leader(phase="Failed")]}, []),
+    (
+        "after the end nothing calls",
+        {"body": ended("Failed", "X"), "pods": [SUCCEEDED, leader(phase="Failed"), NEXT_LEADER]},
+        [],
+    ),
 ]
 
 

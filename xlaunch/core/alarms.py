@@ -90,11 +90,16 @@ def _dead_nodes(workload: Workload, jobs: Sequence[Object], pods: Sequence[Objec
 
 
 def _failed_leaders(workload: Workload, pods: Sequence[Object]) -> Iterable[Alarm]:
-    """jobset#1276, in v0.12.0: beside a Failed pod of index 0 no follower of its slice is let in."""
+    """jobset#1276, in v0.12.0: a Failed pod of index 0 beside the one that replaces it lets no follower in.
+
+    Alone it only waits to be replaced, and one that is being deleted harms nobody for long.
+    """
     roles = {role.name for role in workload.workers}
-    for pod in pods:
-        leads = podlib.completion_index(pod) == 0 and _role(pod) in roles
-        if leads and podlib.phase(pod) == "Failed" and podlib.label(pod, EXCLUSIVE_TOPOLOGY):
+    leaders = [pod for pod in pods if podlib.completion_index(pod) == 0 and _role(pod) in roles]
+    replaced = {_job_of(workload, pod) for pod in leaders if podlib.is_alive(pod)}
+    for pod in leaders:
+        stays = podlib.phase(pod) == "Failed" and not podlib.is_deleting(pod) and _job_of(workload, pod) in replaced
+        if stays and podlib.label(pod, EXCLUSIVE_TOPOLOGY):
             name = pod["metadata"]["name"]
             yield Alarm(
                 "FailedLeader",

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, ended, job, jobset, pod, running, status, terminated
+from fakes.objects import condition, ended, job, jobset, pod, running, status, terminated, waiting
 
-from xlaunch.core.ledger import ledger, lost_at
+from xlaunch.core.ledger import ledger
 from xlaunch.core.ledger_data import as_data, restart_counters
 
 ONCE = condition("StartupPolicyCompleted", "False")
@@ -121,6 +121,57 @@ def test_since_when_a_slice_is_short_where_the_lost_pod_is_gone():
     assert found.slices[2].lost_since == START + timedelta(seconds=3)
 
 
+def outage(at="2026-11-29T12:00:03Z"):
+    return jobset(ready=(1, 2), conditions=[ONCE, condition("StartupPolicyInProgress", at=at)])
+
+
+def test_the_wait_counts_down_also_where_the_lost_pod_is_gone():
+    for after, left in ((5.0, 8.0), (13.0, 0.0), (60.0, 0.0)):
+        assert slice_2(count(outage(), jobs(failed=1), workers(but=[(2, 0)]), after)) == (3, 1, 1, 39, left)
+
+
+def test_what_is_missing_was_lost_after_the_youngest_living_pod_was_made():
+    young = pod("worker", 2, 1, suffix="bbbbb", created="2026-11-29T12:00:13Z")
+    found = count(outage(), jobs(failed=2), [*workers(but=[(2, 0), (2, 1)]), young], after=20.0)
+    assert found.slices[2].next_replacement_seconds == 13.0
+
+
+def test_where_the_budget_is_spent_there_is_no_replacement_after_the_next_loss():
+    assert slice_2(count(job_list=jobs(failed=40))) == (4, 0, 40, 0, None)
+    assert slice_2(count(job_list=jobs(failed=39))) == (4, 0, 39, 1, 600.0)
+
+
+def test_restarts_in_place_leave_the_replacement_of_lost_pods_as_it_is():
+    spent = pod("worker", 2, 0, statuses=[status("pathways-worker", restarts=39)])
+    assert slice_2(count(pods=[*workers(but=[(2, 0)]), spent])) == (4, 0, 0, 0, 10.0)
+
+
+UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/5 nodes are available")
+
+
+def test_what_keeps_head_and_slices_from_running():
+    held = pod("worker", 1, 2, phase="Pending", conditions=[UNSCHEDULABLE])
+    pull = pod("worker", 1, 0, phase="Pending", statuses=[status("pathways-worker", state=waiting("ImagePullBackOff"))])
+    found = count(pods=[*workers(but=[(1, 0), (1, 2)]), held, pull])
+    assert [each.waiting for each in found.slices] == [
+        "",
+        "pod train-worker-1-0-aaaaa, container pathways-worker: ImagePullBackOff",
+        "",
+    ]
+    assert (found.head.waiting, found.waiting) == ("", found.slices[1].waiting)
+    head = pod("pathways-head", phase="Pending", conditions=[UNSCHEDULABLE])
+    found = ledger(jobset(), jobs(), [head, held], START)
+    assert found.waiting == found.head.waiting
+    assert found.waiting == "pod train-pathways-head-0-0-aaaaa is not scheduled: Unschedulable: 0/5 nodes are available"
+
+
+def test_what_the_jobset_waits_for_where_there_is_no_head_yet():
+    queued = jobset(ready=None, suspend=True, labels={"kueue.x-k8s.io/queue-name": "tpu"})
+    assert ledger(queued, [], [], START).waiting == "it waits in queue tpu"
+    assert ledger(ended("Failed", "X"), [], [], START).waiting == ""
+    assert ledger(jobset(), None, None, START).waiting == ""
+
+
 def test_at_the_first_start_hosts_are_awaited_not_missing():
     body = jobset(ready=(1, 0), conditions=[condition("StartupPolicyInProgress")])
     found = count(body, pods=[pod("worker", 0, 0, phase="Pending")])
@@ -213,46 +264,29 @@ def test_after_the_end_there_is_no_next_wait():
     assert slice_2(found) == (0, 0, 0, None, None)
 
 
-@pytest.mark.parametrize(
-    ("lost", "seconds"),
-    [
-        (pod(deleted="2026-11-29T12:00:30Z") | {}, 30),
-        (pod(statuses=[status("pathways-worker", state=terminated(137, finishedAt="2026-11-29T12:00:07Z"))]), 7),
-        (pod(ready=False, conditions=[]), 0),
-    ],
-)
-def test_when_a_pod_was_lost(lost, seconds):
-    if not lost["status"]["containerStatuses"]:
-        lost["spec"] = {"containers": [{"name": "other"}]}
-    assert lost_at(lost) == START + timedelta(seconds=seconds)
-
-
-def test_the_grace_period_is_taken_off():
-    lost = pod(deleted="2026-11-29T12:00:30Z")
-    lost["metadata"]["deletionGracePeriodSeconds"] = 30
-    assert lost_at(lost) == START
-
-
-def test_a_pod_of_which_nothing_is_known_was_lost_at_no_time():
-    assert lost_at({"metadata": {"name": "x"}, "status": {}}) is None
-
-
 def test_the_data_for_programs():
     proxy = status("pathways-proxy", restarts=1, last=terminated(137, "OOMKilled"))
     head = pod("pathways-head", statuses=[status()], init_statuses=[status("pathways-rm"), proxy])
     body = jobset(conditions=[ONCE], restarts=1, restartsCountTowardsMax=1)
     found = as_data(ledger(body, jobs(failed=1), [head, *workers(but=[(2, 0)])], START))
-    assert found["phase"] == "Running"
+    assert (found["phase"], found["waiting"], found["head"]["waiting"]) == ("Running", None, None)
     assert found["jobset"] == {"uid": "uid-train", "restarts": 1, "restartsTowardMax": 1, "maxRestarts": 3}
     assert found["head"]["containers"][2] == {
         "name": "pathways-proxy",
         "sidecar": True,
         "state": "running",
         "reason": None,
+        "message": None,
         "ready": True,
         "restartCount": 1,
         "exit": None,
-        "lastExit": {"code": 137, "signal": "SIGKILL", "reason": "OOMKilled", "finished": "2026-11-29T12:00:00Z"},
+        "lastExit": {
+            "code": 137,
+            "signal": "SIGKILL",
+            "reason": "OOMKilled",
+            "finished": "2026-11-29T12:00:00Z",
+            "message": None,
+        },
     }
     assert found["slices"][2] == {
         "replicatedJob": "worker",
@@ -266,6 +300,7 @@ def test_the_data_for_programs():
         "jobRestarts": 0,
         "budgetLeft": 39,
         "nextReplacementSeconds": 10.0,
+        "waiting": None,
     }
 
 
@@ -277,6 +312,11 @@ def test_the_counters_in_one_line():
         "Restarts: JobSet 0 of 3; main 0; pathways-rm 0; pathways-proxy 1 (last: OOMKilled, exit 137 (SIGKILL)); "
         "slice 2: 2 pods lost, 0 in place"
     )
+
+
+def test_a_single_lost_pod_is_one_pod():
+    line = restart_counters(ledger(jobset(conditions=[ONCE]), jobs(failed=1), [head_pod(), *workers()], START))
+    assert line.endswith("; slice 2: 1 pod lost, 0 in place")
 
 
 def test_the_newest_head_pod_is_shown():

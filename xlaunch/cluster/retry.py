@@ -9,10 +9,9 @@ from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.watch import Pauses, is_transient
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import NetworkError
+from xlaunch.core.excerpt import excerpt
 
 T = TypeVar("T")
-
-EXCERPT = 300
 
 
 def persist(
@@ -46,12 +45,3 @@ def persist(
 def is_passing(error: NetworkError | ApiError) -> bool:
     """Whether it may pass by itself."""
     return isinstance(error, NetworkError) or is_transient(error)
-
-
-def excerpt(text: str, length: int = EXCERPT) -> str:
-    """A server's sentence on one line; of a long one the middle is left out, for the verdict stands at the end."""
-    line = " ".join(text.split())
-    if len(line) <= length:
-        return line
-    half = (length - 5) // 2
-    return f"{line[:half]} ... {line[-half:]}"

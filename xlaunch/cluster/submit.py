@@ -10,9 +10,10 @@ from xlaunch import __version__
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.delete import delete, wait_gone
-from xlaunch.cluster.retry import excerpt, is_passing, persist
+from xlaunch.cluster.retry import is_passing, persist
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import ConflictError, NetworkError, NotFoundError, RefusedError, WorkloadFailedError
+from xlaunch.core.excerpt import excerpt
 from xlaunch.core.plan import HASH_ANNOTATION, Plan
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Phase, Workload, describe

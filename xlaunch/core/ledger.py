@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
 from xlaunch.core.alarms import Alarm, alarms
 from xlaunch.core.budget import replacement_delay
+from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
-from xlaunch.core.timestamps import parse
-from xlaunch.core.workload import Phase, Role, Workload, condition, describe, is_true
+from xlaunch.core.replacement import last_loss, lost_at, outage_since, seconds_left
+from xlaunch.core.workload import Phase, Role, Workload, describe, is_true
 
 Object = Mapping[str, Any]
 
@@ -26,13 +27,17 @@ SLICE_SCOPE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Head:
-    """The pod that carries the training command, and its containers, main ones first."""
+    """The pod that carries the training command, and its containers, main ones first.
+
+    `waiting` says what keeps it from running, "" for nothing.
+    """
 
     pod: str
     uid: str
     phase: str
     node: str
     containers: tuple[Container, ...]
+    waiting: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class Slice:
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails or, where restarts in place have come nearer to
     that, how many more of those. `next_replacement_seconds`: at most so long until missing hosts are replaced or, where
-    none is missing, how long the loss of one more would take; neither is known at the end. None is what is not known,
+    none is missing, how long the loss of one more would take; None at the end, and where one more loss fails the Job.
+    `waiting`: what keeps the first of its pods that does not run from it, "" for nothing. None is what is not known,
     because pods or Jobs may not be read.
     """
 
@@ -58,6 +64,7 @@ class Slice:
     job_restarts: int
     budget_left: int | None
     next_replacement_seconds: float | None
+    waiting: str = ""
 
     @property
     def whole(self) -> bool:
@@ -67,17 +74,18 @@ class Slice:
 
 @dataclass(frozen=True)
 class Ledger:
-    """A workload with its head, its slices and what calls for attention."""
+    """A workload with its head, its slices and what calls for attention; `waiting` says why it does not run yet."""
 
     workload: Workload
     head: Head | None
     slices: tuple[Slice, ...]
     alarms: tuple[Alarm, ...]
+    waiting: str = ""
 
     @property
     def budget_left(self) -> int:
         """How many more restarts the JobSet's failure policy allows."""
-        return max(0, self.workload.max_restarts - self.workload.restarts_toward_max)
+        return _restarts_left(self.workload)
 
 
 def ledger(jobset: Object, jobs: Sequence[Object] | None, pods: Sequence[Object] | None, now: datetime) -> Ledger:
@@ -85,7 +93,9 @@ def ledger(jobset: Object, jobs: Sequence[Object] | None, pods: Sequence[Object]
     workload = describe(jobset)
     seen = _Seen(jobset, workload, jobs, pods, now)
     slices = tuple(_slice(seen, role, index) for role in workload.workers for index in range(role.replicas))
-    return Ledger(workload, _head(seen), slices, alarms(workload, jobset, jobs or (), pods or (), now))
+    head = _head(seen)
+    found = alarms(workload, jobset, jobs or (), pods or (), now)
+    return Ledger(workload, head, slices, found, _waiting(seen, head, slices))
 
 
 class _Seen:
@@ -125,7 +135,15 @@ def _head(seen: _Seen) -> Head | None:
         phase=podlib.phase(pod),
         node=(pod.get("spec") or {}).get("nodeName", ""),
         containers=podlib.containers(pod),
+        waiting=first_held_up([pod]),
     )
+
+
+def _waiting(seen: _Seen, head: Head | None, slices: Iterable[Slice]) -> str:
+    """What keeps it from running: the head first, then the slices, then what the JobSet itself says."""
+    told = next(filter(None, [head.waiting if head else "", *(each.waiting for each in slices)]), "")
+    awaits_head = seen.workload.head and not head and seen.knows_pods and not seen.workload.phase.ended
+    return told or (why_waiting(None, seen.workload) if awaits_head else "")
 
 
 def _slice(seen: _Seen, role: Role, index: int) -> Slice:
@@ -148,11 +166,12 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
         ready=_ready(seen, status, alive.values()),
         missing=missing if seen.knows_pods else None,
         lost=lost if seen.knows_jobs else None,
-        lost_since=min(moments, default=_outage_since(seen.jobset)) if missing else None,
+        lost_since=min(moments, default=outage_since(seen.jobset)) if missing else None,
         in_place_restarts=in_place if seen.knows_pods else None,
         job_restarts=_job_restarts(seen.jobset, role, index),
         budget_left=_budget_left(seen, role, job, lost, in_place),
-        next_replacement_seconds=_next_wait(seen, role, lost, max(moments, default=None) if missing else None, missing),
+        next_replacement_seconds=_next_wait(seen, role, job, lost, gone, alive.values(), missing),
+        waiting=first_held_up(alive.values()),
     )
 
 
@@ -164,32 +183,45 @@ def _ready(seen: _Seen, status: Object, alive: Iterable[Object]) -> int | None:
 
 def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_place: int) -> int | None:
     """The two tests of the Job controller (job_controller.go syncJob): lost pods > limit, or restarts >= limit."""
-    if _action(seen.jobset, role).startswith("RestartJob"):
-        return max(0, seen.workload.max_restarts - seen.workload.restarts_toward_max)
+    if _action(seen.jobset, role):
+        return _restarts_left(seen.workload)
     if not seen.knows_jobs or seen.workload.phase.ended:
         return None
-    limit = ((job or {}).get("spec") or {}).get("backoffLimit", role.backoff_limit)
-    left = int(limit) - lost
+    limit = _limit(role, job)
+    left = limit - lost
     if in_place and role.restart_policy == "OnFailure":
-        left = min(left, int(limit) - 1 - in_place)
+        left = min(left, limit - 1 - in_place)
     return max(0, left)
 
 
-def _next_wait(seen: _Seen, role: Role, lost: int, last: datetime | None, missing: int) -> float | None:
-    if _action(seen.jobset, role).startswith("RestartJob"):
-        return SLICE_SCOPE_SECONDS
-    if not seen.knows_jobs or seen.workload.phase.ended:
+def _next_wait(
+    seen: _Seen,
+    role: Role,
+    job: Object | None,
+    lost: int,
+    gone: Sequence[Object],
+    alive: Iterable[Object],
+    missing: int,
+) -> float | None:
+    if seen.workload.phase.ended:
         return None
-    if not missing:
-        return replacement_delay(lost + 1)
-    passed = (seen.now - last).total_seconds() if last else 0.0
-    return max(0.0, replacement_delay(lost) - max(0.0, passed))
+    if action := _action(seen.jobset, role):
+        spent = action == "RestartJob" and not _restarts_left(seen.workload)
+        return None if spent and not missing else SLICE_SCOPE_SECONDS
+    if not seen.knows_jobs:
+        return None
+    if missing:
+        return seconds_left(lost, last_loss(gone, alive, seen.jobset), seen.now)
+    return replacement_delay(lost + 1) if lost < _limit(role, job) else None
 
 
-def _outage_since(jobset: Object) -> datetime | None:
-    """When a JobSet that starts in order saw a slice short of hosts: the lost pod itself is gone by then."""
-    since = condition(jobset.get("status") or {}, "StartupPolicyInProgress")
-    return parse(since.get("lastTransitionTime")) if since.get("status") == "True" else None
+def _limit(role: Role, job: Object | None) -> int:
+    """The Job's own backoffLimit, which may have been raised since it was made from its template."""
+    return int(((job or {}).get("spec") or {}).get("backoffLimit", role.backoff_limit))
+
+
+def _restarts_left(workload: Workload) -> int:
+    return max(0, workload.max_restarts - workload.restarts_toward_max)
 
 
 def _action(jobset: Object, role: Role) -> str:
@@ -199,24 +231,6 @@ def _action(jobset: Object, role: Role) -> str:
             action = str(rule.get("action", ""))
             return action if action in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") else ""
     return ""
-
-
-def lost_at(pod: Object) -> datetime | None:
-    """When the Job controller takes a pod to have been lost; its back-off runs from there.
-
-    Kubernetes pkg/controller/job/backoff_utils.go getFinishedTime: the end of its last container, else the last
-    change of Ready to False (a dead node), else when it was told to go.
-    """
-    status = pod.get("status") or {}
-    ends = [parse(each.exit.finished) for each in podlib.containers(pod) if each.exit]
-    if ends and all(ends):
-        return max(end for end in ends if end)
-    ready = condition(status, "Ready")
-    if ready.get("status") == "False":
-        return parse(ready.get("lastTransitionTime"))
-    deleted = parse(pod["metadata"].get("deletionTimestamp"))
-    grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
-    return deleted - timedelta(seconds=grace) if deleted else None
 
 
 def _replaces_pods(job: Object | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xlaunch.core.counts import counted
 from xlaunch.core.ledger import Head, Ledger, Slice
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.timestamps import stamp
@@ -16,6 +17,7 @@ def as_data(ledger: Ledger) -> dict[str, Any]:
         "phase": str(workload.phase),
         "reason": workload.reason,
         "message": workload.message,
+        "waiting": ledger.waiting or None,
         "queue": workload.queue or None,
         "owner": workload.owner or None,
         "created": stamp(workload.created),
@@ -38,7 +40,7 @@ def restart_counters(ledger: Ledger) -> str:
     parts = [f"JobSet {workload.restarts} of {workload.max_restarts}"]
     parts += [f"{each.name} {_count(each)}" for each in (ledger.head.containers if ledger.head else ())]
     parts += [
-        f"slice {each.index}: {each.lost or 0} pods lost, {each.in_place_restarts or 0} in place"
+        f"slice {each.index}: {counted(each.lost or 0, 'pod')} lost, {each.in_place_restarts or 0} in place"
         for each in ledger.slices
         if each.lost or each.in_place_restarts
     ]
@@ -56,6 +58,7 @@ def _head(head: Head) -> dict[str, Any]:
         "uid": head.uid,
         "phase": head.phase,
         "node": head.node or None,
+        "waiting": head.waiting or None,
         "containers": [_container(each) for each in head.containers],
     }
 
@@ -66,6 +69,7 @@ def _container(container: Container) -> dict[str, Any]:
         "sidecar": container.sidecar,
         "state": container.state,
         "reason": container.reason or None,
+        "message": container.message or None,
         "ready": container.ready,
         "restartCount": container.restarts,
         "exit": _exit(container.exit),
@@ -76,7 +80,13 @@ def _container(container: Container) -> dict[str, Any]:
 def _exit(exit: Exit | None) -> dict[str, Any] | None:  # noqa: A002
     if exit is None:
         return None
-    return {"code": exit.code, "signal": exit.signal or None, "reason": exit.reason, "finished": exit.finished or None}
+    return {
+        "code": exit.code,
+        "signal": exit.signal or None,
+        "reason": exit.reason,
+        "finished": exit.finished or None,
+        "message": exit.message or None,
+    }
 
 
 def _slice(each: Slice) -> dict[str, Any]:
@@ -92,4 +102,5 @@ def _slice(each: Slice) -> dict[str, Any]:
         "jobRestarts": each.job_restarts,
         "budgetLeft": each.budget_left,
         "nextReplacementSeconds": each.next_replacement_seconds,
+        "waiting": each.waiting or None,
     }

@@ -23,6 +23,12 @@ def why_waiting(pod: Object | None, workload: Workload | None) -> str:
     if pod is None:
         return _without_pod(workload)
     name = pod["metadata"]["name"]
+    return held_up(pod) or f"pod {name} is {podlib.phase(pod)}, its containers are being started"
+
+
+def held_up(pod: Object) -> str:
+    """What keeps a pod from running; "" for one that runs, has succeeded, or is simply being started."""
+    name = pod["metadata"]["name"]
     if podlib.is_deleting(pod):
         return f"pod {name} is being deleted"
     scheduled = condition(pod.get("status") or {}, "PodScheduled")
@@ -32,12 +38,18 @@ def why_waiting(pod: Object | None, workload: Workload | None) -> str:
     told = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     for each in told:
         waiting = (each.get("state") or {}).get("waiting")
-        if waiting and waiting.get("reason") not in (None, "PodInitializing"):
+        if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
             return f"pod {name}, container {each['name']}: {_words(waiting)}"
     failed = status.get("reason") or ("Failed" if podlib.phase(pod) == "Failed" else "")
     if failed:
         return f"pod {name} failed: {_words({'reason': failed, 'message': status.get('message')})}"
-    return f"pod {name} is {podlib.phase(pod)}, its containers are being started"
+    return ""
+
+
+def first_held_up(pods: Iterable[Object]) -> str:
+    """What keeps the first of the pods from running that should and does not, in the order of their places; or ""."""
+    alive = sorted(filter(podlib.is_alive, pods), key=podlib.place)
+    return next(filter(None, map(held_up, alive)), "")
 
 
 def newest_warning(events: Iterable[Object]) -> str:

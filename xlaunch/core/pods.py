@@ -28,6 +28,7 @@ class Exit:
     signal: str
     reason: str  # the kubelet's word: Completed, Error, OOMKilled ...
     finished: str  # RFC 3339
+    message: str = ""  # of the kubelet, or what the container left as its termination message
 
     def __str__(self) -> str:
         """The exit in a few words: "OOMKilled, exit 137 (SIGKILL)"."""
@@ -149,6 +150,12 @@ def completion_index(pod: Object) -> int:
     return int(index) if index.isdecimal() else -1
 
 
+def place(pod: Object) -> tuple[str, int, int]:
+    """Its replicated job, job index and completion index: what its replacement has in common with it."""
+    index = label(pod, JOB_INDEX)
+    return label(pod, REPLICATED_JOB), int(index) if index.isdecimal() else -1, completion_index(pod)
+
+
 def belongs(pod: Object, jobset_uid: str) -> bool:
     """Whether it is of that very JobSet, not of an earlier one of the same name (label since JobSet 0.9)."""
     return label(pod, JOBSET_UID) in ("", jobset_uid)
@@ -189,4 +196,6 @@ def _exit(terminated: Object) -> Exit:
         name = signal.Signals(number).name if number else ""
     except ValueError:
         name = f"signal {number}"
-    return Exit(code, name, terminated.get("reason", ""), terminated.get("finishedAt") or "")
+    return Exit(
+        code, name, terminated.get("reason", ""), terminated.get("finishedAt") or "", terminated.get("message") or ""
+    )

@@ -1,0 +1,54 @@
+"""When a pod of a slice was lost, and how long Kubernetes still takes to replace it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from xlaunch.core import pods as podlib
+from xlaunch.core.budget import replacement_delay
+from xlaunch.core.timestamps import parse
+from xlaunch.core.workload import condition
+
+Object = Mapping[str, Any]
+
+
+def lost_at(pod: Object) -> datetime | None:
+    """When the Job controller takes a pod to have been lost; its back-off runs from there.
+
+    Kubernetes pkg/controller/job/backoff_utils.go getFinishedTime: the end of its last container, else the last
+    change of Ready to False (a dead node), else when it was told to go.
+    """
+    status = pod.get("status") or {}
+    ends = [parse(each.exit.finished) for each in podlib.containers(pod) if each.exit]
+    if ends and all(ends):
+        return max(end for end in ends if end)
+    ready = condition(status, "Ready")
+    if ready.get("status") == "False":
+        return parse(ready.get("lastTransitionTime"))
+    deleted = parse(pod["metadata"].get("deletionTimestamp"))
+    grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
+    return deleted - timedelta(seconds=grace) if deleted else None
+
+
+def outage_since(jobset: Object) -> datetime | None:
+    """When a JobSet that starts in order saw a slice short of hosts: the lost pod itself is gone by then."""
+    since = condition(jobset.get("status") or {}, "StartupPolicyInProgress")
+    return parse(since.get("lastTransitionTime")) if since.get("status") == "True" else None
+
+
+def last_loss(gone: Sequence[Object], alive: Iterable[Object], jobset: Object) -> datetime | None:
+    """When the last of the missing pods was lost; where they are `gone` for good, not before the time given.
+
+    All that was missing when a living pod was made was replaced with it, so what is missing now was lost later.
+    """
+    known = [moment for moment in (outage_since(jobset), *map(lost_at, gone)) if moment]
+    made = [moment for pod in alive if (moment := parse(pod["metadata"].get("creationTimestamp")))]
+    return max([*known, *made]) if known else None
+
+
+def seconds_left(lost: int, last: datetime | None, now: datetime) -> float:
+    """At most so many seconds until pods are replaced of which the last was lost at `last`, after `lost` in all."""
+    passed = (now - last).total_seconds() if last else 0.0
+    return max(0.0, replacement_delay(lost) - max(0.0, passed))

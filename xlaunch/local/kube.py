@@ -12,6 +12,10 @@ from typing import Any, Literal, Protocol
 
 Object = dict[str, Any]
 
+# The releases whose behaviour is reproduced; the suffix says that it is not the real thing
+KUBERNETES_VERSION = "v1.37.2+xlaunch"
+JOBSET_VERSION = "v0.12.0+xlaunch"
+
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from xlaunch.local.apiserver.resources import DEFINITIONS, GROUP_VERSIONS, KNOWN, SERVED, Resource, no_such_path
-from xlaunch.local.kube import Object, not_implemented
+from xlaunch.local.kube import KUBERNETES_VERSION, Object, not_implemented
 
-# The release whose behaviour is reproduced; the suffix says that it is not the real thing
 VERSION = {
     "major": "1",
     "minor": "37",
-    "gitVersion": "v1.37.2+xlaunch",
+    "gitVersion": KUBERNETES_VERSION,
     "gitCommit": "",
     "gitTreeState": "clean",
     "buildDate": "1970-01-01T00:00:00Z",

@@ -7,7 +7,7 @@ from typing import Any
 
 from xlaunch.local.apiserver.resources import BY_NAME, DEFINITIONS, JOBSET
 from xlaunch.local.apiserver.store import Store
-from xlaunch.local.kube import Object
+from xlaunch.local.kube import JOBSET_VERSION, Object
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 # Kubernetes' own two, and those that `xpk cluster create` makes (xpk, src/xpk/templates/kueue_config.yaml.j2)
@@ -76,6 +76,8 @@ def _jobset_crd(now: str) -> Object:
         )
     ]
     return {
+        # As Helm charts say it; there is no controller's image to read it from
+        "labels": {"app.kubernetes.io/version": JOBSET_VERSION},
         "spec": {"group": resource.group, "names": names, "scope": "Namespaced", "versions": [version]},
         "status": {"acceptedNames": names, "conditions": conditions, "storedVersions": [resource.version]},
     }

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from xlaunch.core.timestamps import micro_stamp, stamp
 from xlaunch.core.tpu import TpuType
-from xlaunch.local.kube import Object
+from xlaunch.local.kube import KUBERNETES_VERSION, Object
 
 LOST = "xlaunch.dev/lost"
 # kubelet 1.35 defaults: nodeLeaseDurationSeconds, and the renewal every quarter of it; seconds
@@ -110,7 +110,7 @@ def status(spec: NodeSpec, now: datetime) -> Object:
             "osImage": "this machine",
             "kernelVersion": platform.release(),
             "containerRuntimeVersion": "xlaunch://processes",
-            "kubeletVersion": "v1.35.4-xlaunch",
+            "kubeletVersion": KUBERNETES_VERSION,
             "kubeProxyVersion": "",
             "machineID": spec.name,
             "systemUUID": spec.name,

@@ -138,6 +138,11 @@ def made(*jobs, **spec):
     return {"metadata": {"name": "x", "namespace": "n"}, "spec": {"replicatedJobs": list(jobs), **spec}}
 
 
+@pytest.mark.parametrize(("typed", "chips"), [("4", 4), (4, 4), ("4000m", 4), ("1k", 1000), ("many", 0), ("1e0", 1)])
+def test_chips_in_any_form_of_a_quantity(typed, chips):
+    assert describe(made(replicated("worker", chips=typed))).chips == chips
+
+
 ROLES = [
     (
         "xpk's Pathways",

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from xlaunch.core.quantity import amount
 from xlaunch.core.timestamps import parse
 
 Object = Mapping[str, Any]
@@ -195,8 +196,9 @@ def _role(replicated: Object) -> Role:
 
 def _chips(container: Object) -> int:
     resources = container.get("resources") or {}
-    amount = (resources.get("limits") or {}).get(TPU) or (resources.get("requests") or {}).get(TPU) or 0
-    return int(amount)
+    asked = (resources.get("limits") or {}).get(TPU) or (resources.get("requests") or {}).get(TPU) or 0
+    # The CRD takes any quantity, and a JobSet of strange amounts must not hide all others of its namespace
+    return int(amount(str(asked)) or 0)
 
 
 def _head(spec: Object, roles: Sequence[Role]) -> Role | None:

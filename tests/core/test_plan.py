@@ -89,3 +89,8 @@ def test_an_owner_is_a_label_where_it_can_be_one(owner, place):
     assert (mine.hash, plan_hash(mine.manifest)) == (plan.hash, plan.hash)
     assert yaml.safe_load(mine.text) == mine.manifest
     assert owned(plan, "") is plan
+
+
+def test_an_owner_in_another_encoding_is_written_as_far_as_it_can_be():
+    plan = finished({"metadata": {"name": "x"}})
+    assert "j?rgen" in owned(plan, "j\udcfcrgen").text

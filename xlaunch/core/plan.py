@@ -47,10 +47,11 @@ def finished(manifest: Manifest, notices: tuple[str, ...] = ()) -> Plan:
 def owned(plan: Plan, owner: str) -> Plan:
     """The plan with the name of who submits it: a label where it can be one, else an annotation.
 
-    The hash stays: it says what runs, not who asked for it.
+    The hash stays: it says what runs, not who asked for it. A name that is no UTF-8 is written as far as it is.
     """
     if not owner:
         return plan
+    owner = owner.encode(errors="replace").decode()
     manifest = deepcopy(plan.manifest)
     place = "labels" if is_label_value(owner) else "annotations"
     manifest["metadata"].setdefault(place, {})[OWNER_KEY] = owner

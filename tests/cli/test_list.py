@@ -105,6 +105,8 @@ def test_xpks_wait_is_a_command_of_its_own(cluster):
     outcome = cluster.run("workload", "list", "--wait-for-job-completion=train", "--context=dev")
     assert outcome.code == 2
     assert "xlaunch wait train --context=dev" in outcome.stderr
+    outcome = cluster.run("workload", "list", "--wait-for-job-completion=$(id)")
+    assert "xlaunch wait '$(id)'" in outcome.stderr
 
 
 def test_a_wrong_status_is_refused_before_any_request(cluster):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -78,7 +79,7 @@ def command(
     if wait_for:
         raise UsageError(
             "--wait-for-job-completion is a command of its own here",
-            next=jobsets.command(f"xlaunch wait {wait_for}", target.flags()),
+            next=jobsets.command(f"xlaunch wait {shlex.quote(wait_for)}", target.flags()),
         )
     wanted = tuple(filter(None, [*(names or ()), workload, pattern]))
     selection = Selection(wanted, phases_of("--status", status), queue, owner)

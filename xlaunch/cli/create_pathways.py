@@ -24,7 +24,7 @@ TAKES_REST = True
     """
 xlaunch workload create-pathways --workload=demo --tpu-type=v5litepod-16 --num-slices=3 --elastic-slices=3 \\
     --max-slice-restarts=10 --docker-image=gcr.io/p/maxtext:1 --cluster=my-gke --project=p \\
-    -- python3 -m maxtext.trainers.pre_train.train base.yml run_name=demo base_output_directory=gs://b/out
+    -- python3 -m maxtext.trainers.pre_train.train base.yml run_name=demo base_output_directory=gs://my-bucket/out
 xlaunch workload create-pathways ... --dry-run > demo.yaml
 xlaunch workload create-pathways ... --cluster=local --follow
 """

@@ -29,7 +29,7 @@ def check_location(flag: str, location: str) -> str:
     if not found or not (found["path"] or "").isprintable():
         raise UsageError(
             f"{flag} is not a Cloud Storage location",
-            why="It begins with gs:// and a bucket, as in gs://my-bucket/pathways",
+            why="It begins with gs:// and a bucket's name of 3 to 222 characters, as in gs://my-bucket/pathways",
             next=f"Give one to {flag}",
         )
     if found["bucket"] == STAGING_BUCKET:
@@ -59,6 +59,7 @@ def required() -> UsageError:
     """The refusal where no location is known."""
     return UsageError(
         "Pathways needs a Cloud Storage location for its scratch files",
-        why="None is given, and the command has no base_output_directory=gs://… to take it from",
+        why="None is given, and no base_output_directory=gs://BUCKET/… in the command says one: a bucket's name has "
+        "3 to 222 characters, and a $ is not known before the pod runs",
         next="Add --pathways-gcs-location=gs://YOUR-BUCKET/pathways",
     )

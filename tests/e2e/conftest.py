@@ -1,11 +1,15 @@
 """Clusters for the scenarios."""
 
+import signal
 from pathlib import Path
 
 import pytest
 from worlds import World
 
 TIME_SCALE = "0.1"
+
+# A shell ignores SIGINT in what it starts with `&`, which all children inherit: then Ctrl-C could not be tested
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -213,6 +213,20 @@ def test_restarts_in_place(there, failed, expected):
     assert (found.slices[2].in_place_restarts, found.slices[2].budget_left) == expected
 
 
+DONE = [
+    ("its pod is there", [pod("worker", 2, 1, phase="Succeeded")], {}),
+    ("its pod is gone, the Job has counted it", [], {"succeeded": 1, "completedIndexes": "1"}),
+    ("both", [pod("worker", 2, 1, phase="Succeeded")], {"succeeded": 1, "completedIndexes": "1"}),
+]
+
+
+@pytest.mark.parametrize(("there", "told"), [case[1:] for case in DONE], ids=[case[0] for case in DONE])
+def test_a_host_that_is_done_is_not_missing(there, told):
+    found = count(job_list=jobs(**told), pods=[*workers(but=[(2, 1)]), *there])
+    assert slice_2(found) == (3, 0, 0, 40, 10.0)
+    assert [alarm.reason for alarm in found.alarms] == ["WorkerSucceeded"]
+
+
 def test_a_limit_raised_on_the_job_counts():
     raised = jobs(failed=1)
     raised[3]["spec"]["backoffLimit"] = 99

@@ -14,6 +14,7 @@ from typing import Any
 from xlaunch.core import pods as podlib
 from xlaunch.core.alarms import Alarm, alarms
 from xlaunch.core.budget import replacement_delay
+from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
 from xlaunch.core.replacement import last_loss, lost_at, outage_since, seconds_left
@@ -153,6 +154,7 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     gone = [pod for pod in pods if podlib.is_lost(pod)] if replaces else []
     alive = {podlib.completion_index(pod): pod for pod in pods if podlib.is_alive(pod)}
     done = {podlib.completion_index(pod) for pod in pods if podlib.phase(pod) == "Succeeded"}
+    done |= parse_indexes(status.get("completedIndexes") or "", role.hosts)
     lost = _lost(status, gone)
     # Before all hosts were there for the first time, those that are not are awaited, not missing
     was_whole = replaces and (seen.workload.phase is Phase.RUNNING or lost > 0)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlaunch.local.controllers.job.indexes import format_indexes, index_of, parse_indexes
+from xlaunch.core.indexes import parse_indexes
+from xlaunch.local.controllers.job.indexes import format_indexes, index_of
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,6 @@ def index_of(pod: Mapping[str, Any], completions: int) -> int | None:
     return int(text)
 
 
-def parse_indexes(text: str, completions: int) -> set[int]:
-    """`"0-2,5"` as {0, 1, 2, 5}, without what `completions` leaves out."""
-    indexes: set[int] = set()
-    for interval in filter(None, text.split(",")):
-        first, _, last = interval.partition("-")
-        indexes.update(range(int(first), min(int(last or first), completions - 1) + 1))
-    return indexes
-
-
 def format_indexes(indexes: Iterable[int]) -> str:
     """{0, 1, 2, 5} as `"0-2,5"`; two neighbours are written `"0,1"` (pkg/controller/job/indexed_job_utils.go)."""
     runs: list[list[int]] = []

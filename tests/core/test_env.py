@@ -56,8 +56,8 @@ def test_a_file_that_is_taken_means_what_python_dotenv_says(pieces):
         ("A=1\n???=2", "line 2"),
         ("A='open", "line 1"),
         ("NOT_SET", "NOT_SET is not set here"),
-        ("1A=x", "names are made of"),
-        ("'A B'=x", "names are made of"),
+        ("1A=x", "Names are made of"),
+        ("'A B'=x", "Names are made of"),
         ("A=\0", "NUL"),
         ("ODD", "value of ODD in line 1 of the env file is not valid UTF-8"),
     ],
@@ -66,6 +66,16 @@ def test_what_an_env_file_may_not_hold(text, said):
     with pytest.raises(UsageError) as error:
         parse_file(text, {"ODD": "\udcff"})
     assert said in f"{error.value.message} {error.value.why}"
+
+
+@pytest.mark.parametrize("text", ["KEY=-----BEGIN\nhfSecret", "'hf Secret'=1", "hfSecret\n", "A=1\nhfSecret/+x"])
+def test_what_may_be_a_value_without_its_name_is_not_repeated(text):
+    with pytest.raises(UsageError) as error:
+        parse_file(text, {})
+    assert "Secret" not in f"{error.value.message} {error.value.why} {error.value.next}"
+    with pytest.raises(UsageError) as error:
+        collect(["hfSecret"], None, [], {})
+    assert "Secret" not in f"{error.value.message} {error.value.why} {error.value.next}"
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=5))

@@ -64,7 +64,7 @@ def parse_flag(text: str, caller: Mapping[str, str]) -> tuple[str, str]:
     """`NAME=VALUE`, or `NAME` for the caller's own value."""
     name, equals, value = text.partition("=")
     _check_name(name, "--env")
-    value = value if equals else _from_caller(name, caller, f"--env {name}")
+    value = value if equals else _from_caller(name, caller, "--env")
     check_text(f"the value of --env {name}", value)
     return name, value
 
@@ -143,16 +143,18 @@ def _check_name(name: str, where: str) -> None:
     if not is_env_name(name):
         raise UsageError(
             f"{where} does not begin with the name of an environment variable",
-            why=f"{name!r} is none: names are made of letters, digits, '_', '-' and '.', and don't begin with a digit",
+            why="Names are made of letters, digits, '_', '-' and '.', and don't begin with a digit",
             next="Write it as NAME=VALUE",
         )
 
 
 def _from_caller(name: str, caller: Mapping[str, str], where: str) -> str:
     if name not in caller:
+        # What stands alone may be a value: a token without its name, the second line of a key
+        shown = name if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name) else "NAME"
         raise UsageError(
-            f"{where} has no value and {name} is not set here",
+            f"{where} has no value and {shown} is not set here",
             why="A name without '=' takes its value from the environment of this command",
-            next=f"export {name}=…, or give NAME=VALUE",
+            next=f"export {shown}=…, or give NAME=VALUE",
         )
     return caller[name]

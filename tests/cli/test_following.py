@@ -256,6 +256,14 @@ def test_status_watch_off_a_terminal_is_a_line_for_each_change(run, train):
     ]
 
 
+def test_status_watch_off_a_terminal_tells_of_restarts_in_place(run, train):
+    lives(train, 5)
+    restarted = pod("worker", 2, 0, statuses=[status("pathways-worker", restarts=2)])
+    train.at(2, train.workers.__setitem__, 8, restarted)
+    lines = run("status", "train", "--watch").stdout.splitlines()
+    assert lines[1].endswith("3 of 3 slices ready; slice 2: 4/4, 0 lost, 2 in place, next wait 10s")
+
+
 def test_status_watch_on_a_terminal_draws_one_screen_and_leaves_the_last(run, train):
     lives(train, 5)
     outcome = run("status", "train", "--watch", tty=True)

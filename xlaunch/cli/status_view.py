@@ -7,6 +7,8 @@ from itertools import groupby
 from math import ceil
 
 from xlaunch.cli.output import Table
+from xlaunch.core.counts import counted
+from xlaunch.core.ending import messages
 from xlaunch.core.ledger import Ledger, Slice
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.timestamps import words
@@ -14,6 +16,8 @@ from xlaunch.core.workload import Phase
 
 # More slices than this are shown with equal neighbours in one row
 FEW_SLICES = 16
+# More reasons to wait than this are counted
+FEW_WAITS = 4
 STALE = (
     "Pods may not be listed: counts come from the Jobs, which on Kubernetes 1.32 to 1.35.6 are stale while a slice is "
     "partly lost (kubernetes#139428)"
@@ -28,12 +32,15 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
         found.append(f"{workload.reason}: {workload.message}")
     if ledger.head:
         node = f" on {ledger.head.node}" if ledger.head.node else ""
-        rows = [_container_row(each) for each in ledger.head.containers]
+        rows = [_container_row(each, workload.phase) for each in ledger.head.containers]
         found += ["", f"Head {ledger.head.pod}{node}", Table(("CONTAINER", "STATE", "RESTARTS", "LAST EXIT"), rows)]
+        found += messages(ledger.head.containers)
     elif workload.head and "pods" not in forbidden:
         found += ["", "Head: there is no pod"]
     if ledger.slices and not (workload.phase.ended and not any(map(_counted, ledger.slices))):
         found += ["", slice_table(ledger)]
+    if waits := _waits(ledger):
+        found += ["", *waits]
     if "pods" in forbidden:
         found += ["", STALE]
     if "jobs" in forbidden:
@@ -47,9 +54,9 @@ def headline(ledger: Ledger) -> str:
     """Name, phase, size and the restarts of the whole in a line."""
     workload = ledger.workload
     queue = f" in queue {workload.queue}" if workload.phase is Phase.QUEUED else ""
-    hosts = "+".join(sorted({str(role.hosts) for role in workload.workers}))
-    slices = "1 slice" if workload.slices == 1 else f"{workload.slices} slices"
-    size = f"{slices} x {hosts} hosts" if workload.workers else "no slices"
+    hosts = sorted({role.hosts for role in workload.workers})
+    each = counted(hosts[0], "host") if len(hosts) == 1 else f"{'+'.join(map(str, hosts))} hosts"
+    size = f"{counted(workload.slices, 'slice')} x {each}" if workload.workers else "no slices"
     restarts = f"JobSet restarts {workload.restarts} of {workload.max_restarts}"
     return f"{workload.name}   {workload.phase}{queue}   {size}   {restarts}"
 
@@ -63,40 +70,58 @@ def slice_table(ledger: Ledger) -> Table:
     for same in _groups(ledger.slices):
         first, last = same[0], same[-1]
         label = f"{first.index}" if len(same) == 1 else f"{first.index}-{last.index}"
-        cells = [
-            f"{first.role}/{label}" if several else label,
-            f"{_known(first.ready)}/{first.hosts}",
-            _known(first.lost),
-        ]
-        cells += [_known(first.in_place_restarts), *([str(first.job_restarts)] if recreated else [])]
-        rows.append([*cells, _known(first.budget_left), wait_cell(first)])
+        name = f"{first.role}/{label}" if several else label
+        rows.append([name, *(_ended_cells if ledger.workload.phase.ended else _cells)(first, recreated=recreated)])
     return Table([*columns, "BUDGET LEFT", "NEXT WAIT, AT MOST"], rows)
 
 
 def wait_cell(each: Slice) -> str:
     """The wait for the missing hosts, marked as running; else that of the next loss."""
     if each.next_replacement_seconds is None:
-        return "?"
+        return "the Job fails" if each.budget_left == 0 else "?"
     wait = words(ceil(each.next_replacement_seconds))
     return f"{wait} ({each.missing} missing)" if each.missing else wait
 
 
 def change_line(ledger: Ledger) -> str:
-    """The state in one line; of the slices only those that are not whole."""
+    """The state in one line; of the slices only those that are not whole, or have had restarts in place."""
     workload = ledger.workload
     restarts = [f"JobSet {workload.restarts}/{workload.max_restarts}"]
     restarts += [f"{each.name} {each.restarts}" for each in (ledger.head.containers if ledger.head else ())]
     if workload.phase.ended:
         return f"{workload.phase}; restarts: {', '.join(restarts)}"
     whole = sum(each.whole for each in ledger.slices)
-    partial = [
-        f"slice {each.index}: {_known(each.ready)}/{each.hosts}, {_known(each.lost)} lost, next wait {wait_cell(each)}"
-        for each in ledger.slices
-        if not each.whole
-    ]
-    slices = [f"{whole} of {len(ledger.slices)} slices ready", *partial]
+    hurt = [_slice_words(each) for each in ledger.slices if not each.whole or each.in_place_restarts]
+    slices = [f"{whole} of {len(ledger.slices)} slices ready", *hurt]
+    waiting = [f"waiting: {ledger.waiting}"] if ledger.waiting else []
     alarms = [f"! {alarm.message}" for alarm in ledger.alarms]
-    return "; ".join([str(workload.phase), f"restarts: {', '.join(restarts)}", *slices, *alarms])
+    return "; ".join([str(workload.phase), f"restarts: {', '.join(restarts)}", *slices, *waiting, *alarms])
+
+
+def _waits(ledger: Ledger) -> list[str]:
+    """What keeps the head, and the first hosts of the slices, from running."""
+    told = [each.waiting for each in (ledger.head, *ledger.slices) if each and each.waiting]
+    more = [f"and {counted(len(told) - FEW_WAITS, 'slice')} more"] if len(told) > FEW_WAITS else []
+    return [*(f"Waiting: {reason}" for reason in told[:FEW_WAITS]), *more]
+
+
+def _cells(each: Slice, *, recreated: bool) -> list[str]:
+    job_restarts = [str(each.job_restarts)] if recreated else []
+    counts = [f"{_known(each.ready)}/{each.hosts}", _known(each.lost), _known(each.in_place_restarts), *job_restarts]
+    return [*counts, _known(each.budget_left), wait_cell(each)]
+
+
+def _ended_cells(each: Slice, *, recreated: bool) -> list[str]:
+    """After the end nothing is ready any more as a rule, and nothing is replaced."""
+    cells = _cells(each, recreated=recreated)
+    ready = cells[0] if each.ready else "-"
+    return [ready, *(cells[1:-2] if _counted(each) else "-" * len(cells[1:-2])), "-", "-"]
+
+
+def _slice_words(each: Slice) -> str:
+    counts = [f"{_known(each.ready)}/{each.hosts}", f"{_known(each.lost)} lost"]
+    counts += [f"{each.in_place_restarts} in place"] if each.in_place_restarts else []
+    return f"slice {each.index}: {', '.join(counts)}, next wait {wait_cell(each)}"
 
 
 def _groups(slices: Sequence[Slice]) -> Iterator[list[Slice]]:
@@ -115,9 +140,11 @@ def _counted(each: Slice) -> bool:
     return bool(each.ready or each.lost or each.in_place_restarts or each.job_restarts)
 
 
-def _container_row(container: Container) -> Sequence[str]:
+def _container_row(container: Container, phase: Phase) -> Sequence[str]:
     state = container.reason or container.state
-    if container.exit:
+    if container.exit and container.sidecar and phase is Phase.COMPLETED:
+        state = "stopped"  # by the kubelet, once the main container had ended: its exit code means nothing
+    elif container.exit:
         state = f"{container.reason or 'Ended'} {container.exit.code}"
     return (container.name, state, str(container.restarts), _short(container.last_exit))
 

@@ -69,6 +69,7 @@ def admit(instance: Instance, build: Build) -> None:
 
 def admits(api: Api) -> bool:
     """Whether both webhooks act: the one gives a JobSet its network's defaults, the other refuses an endless name."""
+    defaulted = False
     try:
         defaulted = "network" in _dry_run(api, "probe")["spec"]
         _dry_run(api, "x" * 60)

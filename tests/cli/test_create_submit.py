@@ -159,3 +159,25 @@ def test_the_help_has_examples_and_says_who_expands_variables(xlaunch):
     assert "Examples:" in shown
     assert "$(NAME)" in " ".join(shown.split())
     assert command.epilog
+
+
+@pytest.mark.parametrize("flags", [["--context=other", "--cluster=local:x"], ["--cluster=local:x", "--kubeconfig=f"]])
+def test_contradictions_are_told_before_a_cluster_is_started(xlaunch, flags, monkeypatch):
+    monkeypatch.setattr("xlaunch.local.lifecycle.ensure", lambda *_, **__: pytest.fail("started a cluster"))
+    words = [word for word in ARGV if not word.startswith(("--cluster", "--kubeconfig", "--context"))]
+    done = xlaunch(*words, *flags)
+    assert (done.code, "contradict each other" in done.stderr) == (2, True)
+
+
+def test_a_log_and_an_object_do_not_share_stdout(cluster):
+    done = cluster.run(*ARGV, "--follow", "-o", "json")
+    assert done.code == 2
+    assert "--wait instead of --follow" in done.stdout
+    assert made(cluster) == {}
+
+
+def test_what_a_plan_warns_of_is_in_the_object(cluster):
+    done = cluster.run(*ARGV, "--env=HF_TOKEN=secret-value", "-o", "json")
+    body = json.loads(done.stdout)
+    assert any("HF_TOKEN" in notice for notice in body["notices"])
+    assert "secret-value" not in done.stdout + done.stderr

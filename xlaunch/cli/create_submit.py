@@ -11,6 +11,7 @@ from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import Connection, TargetOptions, connect
 from xlaunch.cluster import jobsets
+from xlaunch.cluster.connect import check
 from xlaunch.cluster.submit import IF_EXISTS, Submission, submit
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.errors import DeclinedError, UsageError
@@ -38,6 +39,12 @@ class Submit:
                 f"--if-exists {options.if_exists} is not one of {', '.join(IF_EXISTS)}",
                 next="Leave it away to be told when the name is taken",
             )
+        if options.follow and options.output:
+            raise UsageError(
+                f"--follow prints the log, and -o {options.output} an object",
+                why="Standard output can be one of them",
+                next="Take --wait instead of --follow, or leave -o away",
+            )
         target = TargetOptions(
             cluster=options.cluster,
             project=options.project,
@@ -46,6 +53,7 @@ class Submit:
             kubeconfig=options.kubeconfig,
             namespace=options.namespace,
         )
+        check(target)
         return cls(
             target,
             options.if_exists,
@@ -123,6 +131,7 @@ def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connecti
             "action": done.action,
             "planHash": plan.hash,
             "message": line,
+            "notices": list(plan.notices),
             "warnings": list(done.warnings),
             "next": following,
         },

@@ -66,7 +66,7 @@ def connect(options: TargetOptions, env: Mapping[str, str]) -> Connection:
     Never falls through from a named target to another one. UsageError for flags that contradict each other,
     NotFoundError where the name leads nowhere.
     """
-    _check(options)
+    check(options)
     connection = _opened(options, env)
     if not is_dns1123_label(connection.api.namespace):
         # It becomes a part of paths, where ".." would mean all namespaces
@@ -87,7 +87,8 @@ def _opened(options: TargetOptions, env: Mapping[str, str]) -> Connection:
     return _kubeconfig(options, env)
 
 
-def _check(options: TargetOptions) -> None:
+def check(options: TargetOptions) -> None:
+    """Raises UsageError for flags that contradict each other."""
     if options.cluster and (options.context or options.kubeconfig):
         other = "--context" if options.context else "--kubeconfig"
         raise UsageError(f"--cluster and {other} contradict each other", next="Give one of them")

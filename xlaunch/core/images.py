@@ -21,7 +21,7 @@ LONGEST = 1024
 def check_image(flag: str, image: str) -> None:
     """Raises UsageError for what no container runtime takes as an image, which would end in InvalidImageName."""
     if len(image) > LONGEST or not _IMAGE.fullmatch(image):
-        what = "is empty" if not image else f"{image[:100]!r} is not the name of an image"
+        what = "is missing" if not image else f"{image[:100]!r} is not the name of an image"
         raise UsageError(
             f"{flag} {what}",
             why="Images are written as REGISTRY/REPOSITORY:TAG or …@sha256:DIGEST, the repository in lower case",

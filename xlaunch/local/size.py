@@ -74,7 +74,7 @@ def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
     )
     raise RefusedError(
         f"The embedded cluster {running.name} has {describe(running)}, and {describe(wanted)} are needed",
-        why="A running one does not grow",
+        why="A running one does not grow; the next line ends all that runs there. --cluster=local:NAME starts another",
         next=f"xlaunch local down --name {running.name} && {up_line(grown)}",
         reason="ClusterTooSmall",
     )

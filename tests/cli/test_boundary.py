@@ -165,6 +165,12 @@ def test_the_value_of_another_flag_is_no_format(command, xlaunch, value):
     assert xlaunch("do", "--words", value).stdout == f"{value}\n"
 
 
+def test_a_value_that_stands_alone_is_not_repeated(command, xlaunch):
+    command(raising(AssertionError))
+    outcome = xlaunch("do", "HF_TOKEN=secret", "other")
+    assert outcome.stderr.startswith("Error: Got unexpected extra argument(s) (HF_TOKEN=... other).")
+
+
 def test_words_after_the_dashes_are_arguments(command, xlaunch):
     """Only create-pathways has a use of its own for them; nothing is dropped in silence."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -107,7 +108,11 @@ def _usage(error: ClickException) -> UsageError:
     """typer's complaint as ours: one sentence and the help to read."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "xlaunch"
-    return UsageError(error.format_message().rstrip("."), next=f"{path} --help")
+    message = error.format_message().rstrip(".")
+    if message.startswith("Got unexpected extra"):
+        # NAME=VALUE without --env: the value may be a secret
+        message = re.sub(r"=[^\s)]+", "=...", message)
+    return UsageError(message, next=f"{path} --help")
 
 
 def take_flags(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:

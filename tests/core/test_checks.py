@@ -1,6 +1,7 @@
 """Each way in which a template or a patch can break a JobSet is found, and told in one sentence."""
 
 import copy
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,19 @@ def test_several_problems_are_counted():
     manifest["spec"]["ttlSecondsAfterFinished"] = -1
     with pytest.raises(UsageError, match=r"\(1 more\)"):
         check(manifest)
+
+
+def places(value, path=""):
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, held in inner:
+        if "." not in str(key):
+            yield from places(held, f"{path}.{key}" if path else str(key))
+
+
+@pytest.mark.parametrize("value", [None, -1, "x", [], {}, [None], [{}], [{"name": ["x"]}], DELETE], ids=repr)
+def test_a_field_of_any_type_is_told_or_taken_and_never_a_crash(value):
+    for path in places(REFERENCE):
+        with suppress(UsageError):
+            check(changed(path, value))

@@ -121,7 +121,7 @@ def _coordinator_problems(name: str, spec: Mapping[str, Any], known: Mapping[str
         return
     job = known[role]
     job_index, pod_index = _or(coordinator.get("jobIndex"), 0), _or(coordinator.get("podIndex"), 0)
-    job_spec = job["template"]["spec"]
+    job_spec = (job.get("template") or {}).get("spec") or {}
     if not 0 <= job_index < _or(job.get("replicas"), 1) or not 0 <= pod_index < _pods(job_spec):
         yield f"spec.coordinator names the pod {job_index}/{pod_index}, which {role} does not have"
     if job_spec.get("completionMode", "Indexed") != "Indexed":

@@ -67,7 +67,7 @@ _POD = {
     "tolerations": [_TOLERATION],
     "imagePullSecrets": [{"name": TEXT}],
     "overhead": AMOUNTS,
-    "volumes": ANY,
+    "volumes": [ANY],
     **dict.fromkeys(("affinity", "securityContext", "hostAliases", "dnsConfig", "readinessGates"), ANY),
     **dict.fromkeys(("topologySpreadConstraints", "schedulingGates", "resourceClaims", "resources", "os"), ANY),
     "ephemeralContainers": ANY,

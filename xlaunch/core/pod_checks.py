@@ -32,7 +32,7 @@ def problems(template: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.containers is empty"
     yield from _name_problems(spec, path)
     yield from _selector_problems(spec, path)
-    volumes = {volume.get("name") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)}
+    volumes = [volume.get("name") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)]
     names: set[str] = set()
     ports: set[tuple[Any, Any]] = set()
     for key in ("initContainers", "containers"):
@@ -91,7 +91,7 @@ def _selector_problems(spec: Pod, path: str) -> Iterator[str]:
             yield f"{place}.tolerationSeconds goes with the effect NoExecute only"
 
 
-def _container_problems(container: Mapping[str, Any], path: str, volumes: set[Any]) -> Iterator[str]:
+def _container_problems(container: Mapping[str, Any], path: str, volumes: list[Any]) -> Iterator[str]:
     if not is_dns1123_label(container.get("name") or ""):
         yield f"{path}.name is {container.get('name')!r}, which can't be the name of a container"
     image = container.get("image") or ""

@@ -242,6 +242,7 @@ REFUSED = {
     "no command": ([], (*LINE, *IMAGE), "no command"),
     "dashes and nothing": (["--"], (*LINE, *IMAGE), "no command"),
     "two commands": (["--", "true"], (*LINE, *IMAGE, *COMMAND), "two commands"),
+    "a line as one word": (["--", "python3 train.py a=b"], (*LINE, *IMAGE), "Take the quotes away"),
     "no image": ([], (*LINE, *COMMAND), "--docker-image"),
     "no scratch": ([], (*LINE[:2], *IMAGE, *COMMAND), "--pathways-gcs-location"),
     "unknown type": (["--tpu-type=v5litepod-24"], None, "v5litepod-16"),

@@ -117,6 +117,12 @@ def _command(options: CreateOptions, rest: tuple[str, ...] | None) -> tuple[tupl
             why="Its first word is the program",
             next="-- python3 train.py",
         )
+    if rest and len(rest) == 1 and len(rest[0].split()) > 1:
+        raise UsageError(
+            "The command after -- is one word with blanks in it",
+            why="The pod would look for a program of that whole name",
+            next="Take the quotes away, or give the line to --command",
+        )
     return rest or (), ()
 
 

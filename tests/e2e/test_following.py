@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from worlds import until
+from worlds import World, until
 
 pytestmark = pytest.mark.e2e
 
@@ -156,3 +156,20 @@ def test_sigterm_leaves_the_workload_and_says_how_to_go_on(cluster):
     assert following.done() == 143
     assert following.said[-1] == "stays keeps running. Go on with: xlaunch logs stays --cluster=local"
     assert cluster.json("status", "stays")["phase"] == "Running"
+
+
+def test_a_cluster_that_dies_ends_what_follows_it(tmp_path):
+    world = World(tmp_path, ("--cluster=local:dies",))
+    up = world.json("local", "up", "--name=dies", "--tpu-type=v5litepod-16", "--time-scale=0.1", target=False)
+    try:
+        counting(world, "train")
+        following = Following(world, "train", "--tail=1")
+        following.grows(1)
+        waiting = world.start("wait", "train")
+        assert waiting.stderr.readline() == b"Waiting: train is Running\n"
+    finally:
+        os.kill(up["pid"], signal.SIGKILL)
+    assert following.done() == 3
+    assert following.said[-2] == "Error: The embedded cluster dies has ended, with all that ran there."
+    waiting.communicate(timeout=60)
+    assert waiting.returncode == 3

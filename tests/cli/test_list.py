@@ -89,7 +89,7 @@ def test_an_empty_namespace(cluster):
 
 
 def test_nothing_matches(filled):
-    assert filled.run("workload", "list", "gone").stdout == "None of the 3 workloads in namespace default is meant.\n"
+    assert filled.run("workload", "list", "gone").stdout == "No workload matches (3 in namespace default).\n"
 
 
 def test_all_namespaces(cluster):

@@ -87,7 +87,7 @@ def command(
     there = [describe(item) for item in jobsets.list_jobsets(connection.api, everywhere=all_namespaces)]
     found = sorted(selection.of(there), key=lambda each: (each.namespace, each.name))
     place = "any namespace" if all_namespaces else f"namespace {connection.api.namespace}"
-    empty = f"None of the {len(there)} workloads in {place} is meant." if there else f"There is no workload in {place}."
+    empty = f"No workload matches ({len(there)} in {place})." if there else f"There is no workload in {place}."
     return Result(
         "WorkloadList",
         {"items": [body(each) for each in found]},

@@ -199,6 +199,16 @@ def test_streams_that_hold_for_a_while_are_reopened_at_once():
     assert clock.slept == []
 
 
+def test_no_tick_claims_contact_that_there_was_not():
+    clock = FakeClock()
+    busy = status_error(503, "ServiceUnavailable")
+    api = ScriptedApi(object_list(version="5"), CUT, busy, [], CUT, EndError())
+    changes = watch(api, "/things", clock=clock)
+    assert [next(changes).type, next(changes).type] == ["LISTED", "TICK"]
+    with pytest.raises(EndError):
+        next(changes)
+
+
 def test_patience_has_an_end():
     clock = FakeClock()
     notices = []

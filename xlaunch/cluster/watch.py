@@ -29,7 +29,7 @@ class Change:
 
     LISTED: `items` is all there is now; what the caller knew before and is not among them is gone. It comes first,
     and again whenever changes may have been missed. ADDED, MODIFIED, DELETED: `object` as it is (or was last). TICK:
-    a watch request ended and the next begins; nothing was missed, time has passed.
+    a watch request ended in peace and the next begins; nothing was missed, time has passed.
     """
 
     type: Literal["LISTED", "ADDED", "MODIFIED", "DELETED", "TICK"]
@@ -52,8 +52,8 @@ def watch(
 
     Goes on through cut and stalled streams, 410 (as HTTP status or as ERROR event), 429 and 5xx. Nothing is told
     twice: an event no newer than what was told of that object is dropped. `period` is also the longest time between
-    two changes of any type. Raises NetworkError where the first list fails, or nothing has answered for `patience`
-    seconds; ApiError for a refusal.
+    two changes of any type while the server answers. Raises NetworkError where the first list fails, or nothing has
+    answered for `patience` seconds; ApiError for a refusal.
     """
     deadline = math.inf if timeout is None else clock.monotonic() + timeout
     pauses = Pauses(clock, deadline)
@@ -62,7 +62,7 @@ def watch(
     answered: float | None = None
     while (left := deadline - clock.monotonic()) > 0:
         opened: float | None = None
-        told = False
+        told = failed = False
         try:
             if not version:
                 items, version = list_all(api, path, query=query)
@@ -83,6 +83,7 @@ def watch(
         except NetworkError as error:
             if answered is None or clock.monotonic() - answered > patience:
                 raise
+            failed = True
             if pauses.next >= LOUD_FROM:
                 notice(f"{error.message} ({error.why}); trying again")
         except ApiError as error:
@@ -90,13 +91,15 @@ def watch(
                 version = ""
             elif answered is None or not is_transient(error):
                 raise
+            failed = error.status != 410
             pauses.at_least(error.retry_after or 0.0)
         # A stream that told something, or held for a while, is a success however it ended
         if told or (opened is not None and clock.monotonic() - opened >= FIRST_PAUSE):
             pauses.reset()
         else:
             pauses.wait()
-        yield Change("TICK")
+        if not failed:
+            yield Change("TICK")
 
 
 def list_all(

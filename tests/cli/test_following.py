@@ -272,6 +272,15 @@ def test_status_watch_on_a_terminal_draws_one_screen_and_leaves_the_last(run, tr
     assert final.startswith("train   Completed")
 
 
+def test_ctrl_c_leaves_the_last_screen(run, train):
+    train.start_pod("aaaaa")
+    train.jobset = RUNNING
+    train.at(5, lambda: (_ for _ in ()).throw(KeyboardInterrupt()))
+    outcome = run("status", "train", "--watch", tty=True)
+    assert outcome.code == 130
+    assert outcome.stdout.partition("\x1b[?1049l")[2].startswith("train   Running")
+
+
 def test_status_watch_for_programs_is_a_document_for_each_change(run, train):
     lives(train, 5)
     text = run("status", "train", "--watch", "-o", "json", "--exit-code").stdout
@@ -349,12 +358,66 @@ def test_wait_for_people_is_a_sentence(run, train):
     outcome = run("wait", "train")
     assert outcome.stdout == (
         "train: Failed (ReachedMaxRestarts). jobset failed due to reaching max number of restarts.\n"
+        "Next: xlaunch logs train --context=dev\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["wait", "train"], "Next: xlaunch logs train --context=dev"),
+        (["wait", "train", "--log-pattern", "never"], "Next: xlaunch logs train --context=dev"),
+        (["logs", "train"], "Next: xlaunch status train --context=dev"),
+    ],
+)
+def test_the_end_of_a_failed_run_says_how_main_ended_and_where_to_look(run, train, line, told):
+    train.start_pod("aaaaa")
+    train.at(1, train.end, 3)
+    train.at(2, train.finish, "Failed", "ReachedMaxRestarts")
+    outcome = run(*line)
+    assert (outcome.stderr + outcome.stdout).splitlines()[-2:] == ["main ended with exit code 3.", told]
+
+
+NOT_STARTED = terminated(128, "StartError", message='exec: "a b": executable file not found in $PATH')
+NOT_FOUND = 'main ended with exit code 128 (StartError): exec: "a b": executable file not found in $PATH'
+
+
+@pytest.mark.parametrize("line", [["wait", "train"], ["logs", "train"], ["status", "train"]])
+def test_a_command_that_cannot_start_is_told_by_all(run, train, line):
+    train.jobset = FAILED
+    head = train.pods[train.start_pod("aaaaa")]
+    train.end(128)
+    head["status"]["containerStatuses"] = [status(state=NOT_STARTED)]
+    outcome = run(*line)
+    assert NOT_FOUND in outcome.stdout + outcome.stderr
 
 
 def test_wait_deleted_for_what_is_not_there(run, train):
     train.jobset = None
-    assert run("wait", "train", "--for=deleted").code == 0
+    outcome = run("wait", "train", "--for=deleted")
+    assert (outcome.code, outcome.stdout) == (0, "There is no workload train in namespace default.\n")
+    found = json.loads(run("wait", "train", "--for=deleted", "-o", "json").stdout)
+    assert (found["result"], found["reason"]) == ("Deleted", "NotFound")
+
+
+UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/5 nodes are available")
+WHY = "train is Starting: pod train-worker-0-0-aaaaa is not scheduled: Unschedulable: 0/5 nodes are available"
+
+
+def test_wait_says_what_keeps_it_from_running(run, train):
+    train.jobset = STARTING
+    train.workers = [pod("worker", 0, 0, phase="Pending", conditions=[UNSCHEDULABLE])]
+    outcome = run("wait", "train", "--timeout", "30s")
+    assert (outcome.code, outcome.stderr) == (124, f"Waiting: {WHY}\n")
+    assert outcome.stdout == f"The time given with --timeout is over: {WHY}.\n"
+
+
+def test_wait_says_nothing_of_a_workload_that_it_has_no_contact_to(run, train):
+    train.start_pod("aaaaa")
+    train.jobset = RUNNING
+    train.at(30, setattr, train, "down", True)
+    outcome = run("wait", "train", "--timeout", "10m")
+    assert outcome.stderr.splitlines() == ["Waiting: train is Running"]
 
 
 def test_wait_tells_why_once_a_minute_off_a_terminal(run, train):

@@ -219,7 +219,7 @@ def test_a_restart_of_the_jobset_is_followed_into_the_new_pod():
     assert run.said == [
         f"Following main in pod {POD}",
         "Waiting: JobSet restarts it (1 of 3): applying",
-        f"Pod {POD} is replaced by train-pathways-head-0-0-bbbbb (JobSet restarts: 1)",
+        f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 1): main ended with exit code 1; applying",
     ]
 
 
@@ -273,7 +273,7 @@ def test_a_pod_that_restarted_before_it_was_seen_is_read_from_its_beginning():
     assert run.all() == written(kubelet) == b"a\nb\nc\n"
     assert run.losses() == []
     assert run.said[-2:] == [
-        f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 0)",
+        f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 0): main ended with exit code 1",
         f"main has restarted in pod {POD[:-5]}bbbbb (restart 1, after exit 3)",
     ]
 

@@ -120,7 +120,7 @@ CASES = [
         [CREATING],
         ALIVE,
         Cursor(),
-        WaitPod(f"pod {B.pod} is Pending, its containers are being started"),
+        WaitPod(f"pod {B.pod}, container main: ContainerCreating"),
     ),
     ("kubeflow/trainer#2348: the newest of several", [RUNNING, NEXT], ALIVE, Cursor(), Reopen(B, True)),
     ("one that stays is newer than one that goes", [DYING, NEXT], ALIVE, Cursor(), Reopen(B, True)),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +16,12 @@ from xlaunch.cli.session import Session
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.follower import End, Follower, Wanted
+from xlaunch.core.ending import ending_of
 from xlaunch.core.lognews import CloudLogs
 from xlaunch.core.narration import Narration
-from xlaunch.core.workload import Phase, describe
+from xlaunch.core.workload import Phase, Workload, describe
+
+Object = Mapping[str, Any]
 
 FAILED, TIMED_OUT = 10, 124
 
@@ -96,12 +99,20 @@ def last_words(connection: Connection, name: str, follower: Follower, end: End, 
             f"The time given with --timeout is over; {name} is {phase}.",
             f"Next: {again}",
         )
-    message = follower.workload.message if follower.workload else ""
+    workload = follower.workload
+    message = workload.message if workload else ""
     if end.phase is Phase.COMPLETED:
         return (sentence(f"{name} has completed", message),)
     if end.phase is None:
         return (f"{name} was deleted.",)
     return (
         sentence(f"{name} has failed ({end.reason})", message),
+        *main_ending(follower.pods, workload),
         f"Next: {jobsets.command(f'xlaunch status {name}', connection.flags)}",
     )
+
+
+def main_ending(pods: Iterable[Object], workload: Workload | None) -> tuple[str, ...]:
+    """How the main container ended, as a sentence; nothing where its pod is gone."""
+    told = ending_of(pods, workload.main_container) if workload else ""
+    return (sentence(told),) if told else ()

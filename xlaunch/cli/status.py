@@ -50,8 +50,9 @@ def command(
 
     Counted from pods first, since Jobs may be stale while a slice is partly lost. LOST: pods lost since the slice's
     Job was made. IN PLACE: container restarts of its living pods. BUDGET LEFT: how many more pods it may lose before
-    its Job fails. NEXT WAIT: how long Kubernetes takes to replace the missing hosts or, where none is missing, how
-    long the next loss would take; at most, because its memory of losses is lost with the controller-manager.
+    its Job fails. NEXT WAIT: how long Kubernetes still takes to replace the missing hosts or, where none is missing,
+    how long the next loss would take, if it does not fail the Job; at most, because its memory of losses is lost with
+    the controller-manager. Waiting: what keeps a pod from running, in Kubernetes' own words.
     """
     session = session_of(ctx)
     connection = connect(session, target)
@@ -100,8 +101,6 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
             if counted.workload.phase.ended:
                 break
             clock.sleep(max(EVERY, IDLE_FACTOR * (clock.monotonic() - began)))
-    if draw:
-        session.stdout.write(_text(result))
     if looked is None:
         session.notice(f"{name} was deleted.")
         return FAILED if exit_with else 0
@@ -133,20 +132,27 @@ def _result(connection: Connection, seen: Observation, counted: Ledger, *, exit_
 
 @contextmanager
 def _screen(session: Session) -> Iterator[Callable[[Result], None] | None]:
-    """What draws a result on the terminal's second screen; None where stdout is none, or `-o` was given."""
+    """What draws a result on the terminal's second screen, and leaves the last one behind on the first.
+
+    None where stdout is no terminal, or `-o` was given.
+    """
     if session.output or not session.color(session.stdout):
         yield None
         return
 
+    last = ""
+
     def draw(result: Result) -> None:
-        session.stdout.write(CLEAR + _text(result))
+        nonlocal last
+        last = _text(result)
+        session.stdout.write(CLEAR + last)
         session.stdout.flush()
 
     session.stdout.write(ENTER_SCREEN)
     try:
         yield draw
     finally:
-        session.stdout.write(LEAVE_SCREEN)
+        session.stdout.write(LEAVE_SCREEN + last)
         session.stdout.flush()
 
 

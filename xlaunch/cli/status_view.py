@@ -115,7 +115,7 @@ def _ended_cells(each: Slice, *, recreated: bool) -> list[str]:
     """After the end nothing is ready any more as a rule, and nothing is replaced."""
     cells = _cells(each, recreated=recreated)
     ready = cells[0] if each.ready else "-"
-    return [ready, *(cells[1:-2] if _counted(each) else "-" * len(cells[1:-2])), "-", "-"]
+    return [ready, *(cells[1:-2] if _counted(each) else ["-"] * len(cells[1:-2])), "-", "-"]
 
 
 def _slice_words(each: Slice) -> str:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.following import FAILED, TIMED_OUT, NameArgument, make_follower, narration, resumable, word
+from xlaunch.cli.following import (
+    FAILED,
+    TIMED_OUT,
+    NameArgument,
+    main_ending,
+    make_follower,
+    narration,
+    resumable,
+    word,
+)
 from xlaunch.cli.output import Result, sentence
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
@@ -18,13 +27,18 @@ from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.follower import Wanted
-from xlaunch.cluster.observe import target_pods
+from xlaunch.cluster.observe import held_up, target_pods
 from xlaunch.cluster.watch import watch
 from xlaunch.core import pods as podlib
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.verdict import GOALS, Verdict, judge
-from xlaunch.core.workload import Workload, describe
+from xlaunch.core.workload import Phase, Workload, describe
+
+Object = Mapping[str, Any]
+
+# Seconds between two looks at what keeps the pods from running
+LOOK_EVERY = 20.0
 
 
 @examples("""
@@ -76,17 +90,22 @@ def wait_for(
     first = jobsets.find(connection.api, name)
     if first is None and goal != "deleted":
         raise jobsets.not_found(connection.api, name, connection.flags)
-    uid = first["metadata"].get("uid", "") if first else ""
+    if first is None:
+        return _never_there(connection, name)
+    uid = first["metadata"].get("uid", "")
     with resumable(session, f"Stopped waiting; {name} goes on", _again(connection, name, f"--for={goal}")):
         verdict, workload = _watch_for(session, connection, name, goal, uid, timeout)
     if verdict is None:
         phase = str(workload.phase) if workload else "Deleted"
-        return _timed_out(connection, name, phase, f"{name} is {phase}")
-    code = _main_exit(connection.api, workload) if workload and workload.phase.ended else None
+        return _timed_out(connection, name, phase, _state(connection.api, workload) or f"{name} is {phase}")
+    pods = _main_pods(connection.api, workload) if workload and workload.phase.ended else ()
+    code = _main_exit(pods, workload)
     data = {"result": verdict.result, "reason": verdict.reason, "message": verdict.message, "exitCode": code}
     reason = f" ({verdict.reason})" if verdict.reason != verdict.result else ""
     told = sentence(f"{name}: {verdict.result}{reason}", verdict.message)
-    return _result(connection, name, data, told, 0 if verdict.holds else FAILED)
+    failed = workload is not None and workload.phase is Phase.FAILED
+    more = (*main_ending(pods, workload), _next(connection, name)) if failed else ()
+    return _result(connection, name, data, [told, *more], 0 if verdict.holds else FAILED)
 
 
 def wait_for_line(
@@ -104,14 +123,17 @@ def wait_for_line(
         line = first_match(follower, wanted)
     if line is not None:
         data: dict[str, Any] = {"result": "Matched", "reason": "Matched", "line": line, "exitCode": None}
-        return _result(connection, name, data, line, 0)
+        return _result(connection, name, data, [line], 0)
     end = follower.end
     assert end is not None
     if end.timed_out:
         phase = str(follower.workload.phase) if follower.workload else "Deleted"
         return _timed_out(connection, name, phase, f"no line of {name} has matched {pattern!r}")
     data = {"result": word(end), "reason": end.reason, "exitCode": follower.exit_code}
-    return _result(connection, name, data, f"{name}: {word(end)}, and no line of its log matched {pattern!r}", FAILED)
+    told = f"{name}: {word(end)}, and no line of its log matched {pattern!r}"
+    failed = end.phase is Phase.FAILED
+    more = (*main_ending(follower.pods, follower.workload), _next(connection, name)) if failed else ()
+    return _result(connection, name, data, [told, *more], FAILED)
 
 
 def first_match(pieces: Iterable[bytes], wanted: re.Pattern[bytes]) -> str | None:
@@ -133,7 +155,15 @@ def _watch_for(
     query = {"fieldSelector": f"metadata.name={name}"}
     workload: Workload | None = None
     path = jobsets.path(connection.api)
-    for change in watch(connection.api, path, query=query, clock=session.clock, timeout=timeout, notice=said.once):
+    for change in watch(
+        connection.api,
+        path,
+        query=query,
+        clock=session.clock,
+        timeout=timeout,
+        period=LOOK_EVERY,
+        notice=said.once,
+    ):
         if change.type != "TICK":
             found = [] if change.type == "DELETED" else change.items if change.type == "LISTED" else [change.object]
             mine = [describe(each) for each in found if each["metadata"].get("uid", "") == uid]
@@ -141,29 +171,55 @@ def _watch_for(
             verdict = judge(goal, workload)
             if verdict:
                 return verdict, workload
-        if workload:
-            said.waiting(f"{name} is {workload.phase}" + (f": {workload.message}" if workload.message else ""))
+        if state := _state(connection.api, workload):
+            said.waiting(state)
     return None, workload
 
 
-def _main_exit(api: Api, workload: Workload) -> int | None:
-    """The main container's exit code; None where its pod is gone or may not be read."""
+def _state(api: Api, workload: Workload | None) -> str:
+    """What the wait is for, with what keeps its pods from running; "" where nothing answers: then it is not known."""
+    if workload is None:
+        return ""
     try:
-        pod = podlib.newest(target_pods(api, workload))
+        reason = held_up(api, workload)
     except (ApiError, NetworkError):
-        return None
-    status = podlib.container(pod, workload.main_container) if pod else None
+        return ""
+    return ": ".join(filter(None, (f"{workload.name} is {workload.phase}", workload.message, reason)))
+
+
+def _main_pods(api: Api, workload: Workload) -> tuple[Object, ...]:
+    """The pods with the main container; none where they may not be read."""
+    try:
+        return target_pods(api, workload)
+    except (ApiError, NetworkError):
+        return ()
+
+
+def _main_exit(pods: Iterable[Object], workload: Workload | None) -> int | None:
+    """The main container's exit code; None where its pod is gone."""
+    pod = podlib.newest(pods)
+    status = podlib.container(pod, workload.main_container) if pod and workload else None
     return status.exit.code if status and status.exit else None
 
 
+def _never_there(connection: Connection, name: str) -> Result:
+    told = f"There is no workload {name} in namespace {connection.api.namespace}"
+    data = {"result": "Deleted", "reason": "NotFound", "message": told, "exitCode": None}
+    return _result(connection, name, data, [sentence(told)], 0)
+
+
 def _timed_out(connection: Connection, name: str, phase: str, told: str) -> Result:
-    data = {"result": "Timeout", "reason": phase, "exitCode": None}
-    return _result(connection, name, data, sentence(f"The time given with --timeout is over: {told}"), TIMED_OUT)
+    data = {"result": "Timeout", "reason": phase, "message": told, "exitCode": None}
+    return _result(connection, name, data, [sentence(f"The time given with --timeout is over: {told}")], TIMED_OUT)
+
+
+def _next(connection: Connection, name: str) -> str:
+    return f"Next: {jobsets.command(f'xlaunch logs {name}', connection.flags)}"
 
 
 def _again(connection: Connection, name: str, flag: str) -> str:
     return jobsets.command(f"xlaunch wait {name} {flag}", connection.flags)
 
 
-def _result(connection: Connection, name: str, data: dict[str, Any], told: str, code: int) -> Result:
-    return Result("Wait", data, [told], name=name, namespace=connection.api.namespace, exit_code=code)
+def _result(connection: Connection, name: str, data: dict[str, Any], told: list[str], code: int) -> Result:
+    return Result("Wait", data, told, name=name, namespace=connection.api.namespace, exit_code=code)

@@ -14,6 +14,7 @@ from xlaunch.cluster.observe import pod_events, target_pods
 from xlaunch.cluster.watch import PATIENCE, is_transient
 from xlaunch.core import pods as podlib
 from xlaunch.core.clock import Clock
+from xlaunch.core.ending import ending
 from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.follow import Cursor, Done, DrainPrevious, Reader, Reopen, Target, WaitPod, next_action
 from xlaunch.core.lognews import CloudLogs, LogNews
@@ -85,6 +86,8 @@ class Follower:
         self._answered = clock.monotonic()
         self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
         self._pod_prefix = f"{workload.name}-{self._role.name if self._role else ''}-"
+        self._ends: dict[str, podlib.Exit] = {}  # by the UID of the pod
+        self._restart = ""  # JobSet's own words for its last restart
         self._container = wanted.container or workload.main_container
         self._check_container()
 
@@ -159,7 +162,17 @@ class Follower:
             return False
         self._answered = self._clock.monotonic()
         self._check_container()
+        self._remember()
         return True
+
+    def _remember(self) -> None:
+        """Why things ended, which is gone with the pod, and with the restart."""
+        for pod in self.pods:
+            status = podlib.container(pod, self._container)
+            if status and status.exit:
+                self._ends[podlib.uid(pod)] = status.exit
+        if self.workload and self.workload.phase is Phase.RESTARTING:
+            self._restart = self.workload.message
 
     def _read(self, cursor: Cursor, action: Reopen | DrainPrevious) -> Generator[bytes, None, Cursor]:
         """One stream, and the pause after it."""
@@ -197,8 +210,10 @@ class Follower:
     def _move(self, cursor: Cursor, target: Target) -> Cursor:
         """Turns to another instance."""
         if cursor.target is not None:
-            self._news.moved(cursor, target, self._status(target), self.workload.restarts if self.workload else 0)
-            self._start = Start()
+            restarts = self.workload.restarts if self.workload else 0
+            why = [ending(target.container, self._ends.get(cursor.target.uid)), self._restart]
+            self._news.moved(cursor, target, self._status(target), restarts, [each for each in why if each])
+            self._start, self._restart = Start(), ""
             return Cursor(target=target)
         self._news.begun(target, whole=self._start == Start())
         if self._start.tail == 0:

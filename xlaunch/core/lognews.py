@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -71,14 +72,17 @@ class LogNews:
                 f"{self._query(target)}"
             )
 
-    def moved(self, cursor: Cursor, target: Target, status: Container | None, jobset_restarts: int) -> None:
-        """Another instance is read from now on."""
+    def moved(
+        self, cursor: Cursor, target: Target, status: Container | None, jobset_restarts: int, why: Sequence[str] = ()
+    ) -> None:
+        """Another instance is read from now on; `why`: the reasons for which its pod was replaced, as far as known."""
         before = cursor.target
         if before is None:
             return
         if before.uid != target.uid:
             self._unfinished(cursor)
-            self._say(f"Pod {before.pod} is replaced by {target.pod} (JobSet restarts: {jobset_restarts})")
+            reasons = f": {'; '.join(why)}" if why else ""
+            self._say(f"Pod {before.pod} is replaced by {target.pod} (JobSet restarts: {jobset_restarts}){reasons}")
         else:
             self._between(cursor, target)
             here = status is not None and status.restarts == target.restarts

@@ -38,7 +38,7 @@ def held_up(pod: Object) -> str:
     told = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     for each in told:
         waiting = (each.get("state") or {}).get("waiting")
-        if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
+        if waiting and waiting.get("reason") not in (None, "PodInitializing"):
             return f"pod {name}, container {each['name']}: {_words(waiting)}"
     failed = status.get("reason") or ("Failed" if podlib.phase(pod) == "Failed" else "")
     if failed:

@@ -1,0 +1,93 @@
+"""What people see of a ledger: only what is true and still matters."""
+
+import pytest
+from fakes.clock import START
+from fakes.objects import condition, ended, job, jobset, pod, status, terminated, waiting
+
+from xlaunch.cli.output import text_of
+from xlaunch.cli.status_view import change_line, headline, parts
+from xlaunch.core.ledger import ledger
+
+UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/5 nodes are available")
+RUNNING = jobset(conditions=[condition("StartupPolicyCompleted")])
+WORKERS = [pod("worker", s, h) for s in range(3) for h in range(4)]
+
+
+def jobs(**of_slice_2):
+    return [job("pathways-head"), job("worker", 0), job("worker", 1), job("worker", 2, **of_slice_2)]
+
+
+def seen(body=RUNNING, job_list=None, pods=WORKERS):
+    return ledger(body, jobs() if job_list is None else job_list, pods, START)
+
+
+def shown(*given):
+    return "".join(map(text_of, parts(seen(*given)))).splitlines()
+
+
+def sized(slices, hosts):
+    body = jobset()
+    worker = body["spec"]["replicatedJobs"][1]
+    worker["replicas"] = slices
+    worker["template"]["spec"]["completions"] = hosts
+    return body
+
+
+@pytest.mark.parametrize(
+    ("slices", "hosts", "size"), [(2, 1, "2 slices x 1 host"), (1, 4, "1 slice x 4 hosts"), (1, 1, "1 slice x 1 host")]
+)
+def test_one_is_singular(slices, hosts, size):
+    assert f"   {size}   " in headline(seen(sized(slices, hosts)))
+
+
+def test_the_reasons_of_head_and_slices_stand_below():
+    head = pod("pathways-head", statuses=[status(state=waiting("CreateContainerError", "no such image"))])
+    held = [pod("worker", s, 1, phase="Pending", conditions=[UNSCHEDULABLE]) for s in range(3)]
+    lines = shown(RUNNING, None, [head, *held])
+    assert lines[-4:] == [
+        "Waiting: pod train-pathways-head-0-0-aaaaa, container main: CreateContainerError: no such image",
+        *(
+            f"Waiting: pod train-worker-{s}-1-aaaaa is not scheduled: Unschedulable: 0/5 nodes are available"
+            for s in range(3)
+        ),
+    ]
+    assert lines[-5] == ""
+    assert "; waiting: pod train-pathways-head-0-0-aaaaa, container main: Create" in change_line(
+        seen(RUNNING, None, [head, *held])
+    )
+
+
+def test_many_reasons_are_counted():
+    held = [pod("worker", s, 1, phase="Pending", conditions=[UNSCHEDULABLE]) for s in range(6)]
+    lines = shown(sized(6, 4), [job("worker", 0)], held)
+    assert [line[:8] for line in lines].count("Waiting:") == 4
+    assert lines[-1] == "and 2 slices more"
+
+
+def test_a_message_stands_under_the_containers():
+    ending = terminated(128, "StartError", message="not found")
+    lines = shown(
+        RUNNING, None, [pod("pathways-head", statuses=[status(state=waiting("CrashLoopBackOff"), last=ending)])]
+    )
+    assert "main ended with exit code 128 (StartError): not found" in lines
+
+
+def test_sidecars_of_a_completed_workload_are_stopped():
+    sidecars = [status(name, state=terminated(143)) for name in ("pathways-rm", "pathways-proxy")]
+    head = pod("pathways-head", phase="Succeeded", statuses=[status(state=terminated(0))], init_statuses=sidecars)
+    states = {
+        line.split()[0]: line.split()[1:3] for line in shown(ended("Completed"), [], [head]) if "pathways-" in line
+    }
+    assert (states["pathways-rm"], states["pathways-proxy"]) == (["stopped", "0"], ["stopped", "0"])
+    failed = shown(ended("Failed"), [], [head])
+    assert any(line.split()[:3] == ["pathways-rm", "Error", "143"] for line in failed)
+
+
+def test_slices_of_an_ended_workload_have_no_more_numbers():
+    rows = [line.split() for line in shown(ended("Failed"), jobs(failed=3), []) if line[:1] in "012" and line]
+    assert rows == [["0", *"-----"], ["1", *"-----"], ["2", "-", "3", "0", "-", "-"]]
+
+
+def test_a_spent_budget_has_no_next_wait():
+    row = next(line for line in shown(RUNNING, jobs(failed=40)) if line.startswith("2 "))
+    assert row.endswith("   0             the Job fails")

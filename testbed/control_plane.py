@@ -15,7 +15,7 @@ from testbed.build import Build, build
 from testbed.instance import Command, Instance
 from testbed.processes import LOOPBACK, answers, free_ports
 from testbed.upstreams import Upstream, find, versions
-from xlaunch.cluster.api import ApiError
+from xlaunch.cluster.api import Api, ApiError
 from xlaunch.core.clock import Clock, SystemClock
 
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
@@ -99,7 +99,8 @@ class ControlPlane:
             jobset.admit(instance, builds["jobset"])
         if self.kueue:
             kueue.admit(instance, builds["kueue"])
-        instance.wait(partial(has_service_account, instance), "the first service account", "kube-controller-manager")
+        ready = partial(has_service_account, instance.api)
+        instance.wait(ready, "the first service account", "kube-controller-manager")
 
 
 def etcd(instance: Instance, build: Build, more: Sequence[str]) -> Command:
@@ -196,10 +197,10 @@ def _controller(instance: Instance, build: Build, name: str) -> list[str | Path]
     ]
 
 
-def has_service_account(instance: Instance) -> bool:
-    """Whether pods can be made in the default namespace: without its service account the API server refuses them."""
+def has_service_account(api: Api, namespace: str = "default") -> bool:
+    """Whether pods can be made in a namespace: before it has a service account the API server refuses them."""
     try:
-        instance.api.request("GET", "/api/v1/namespaces/default/serviceaccounts/default")
+        api.request("GET", f"/api/v1/namespaces/{namespace}/serviceaccounts/default")
     except ApiError:
         return False
     return True

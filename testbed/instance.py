@@ -6,7 +6,7 @@ import os
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from testbed import pki, processes
@@ -53,7 +53,7 @@ class Instance:
         self.tls = ssl.create_default_context(cafile=str(self.authority.certificate))
         self.kubeconfig = self.admin_of("default")
 
-    @property
+    @cached_property
     def api(self) -> Api:
         """The API server as the administrator."""
         return connect(TargetOptions(kubeconfig=str(self.kubeconfig)), {}).api

@@ -3,17 +3,20 @@
 import itertools
 
 import pytest
-from worlds import World
+from worlds import World, until
+
+from testbed.control_plane import has_service_account
 
 numbers = itertools.count(1)
 
 
 @pytest.fixture
 def namespace(control_plane):
-    """A namespace of its own, gone with all it holds after the test."""
+    """A namespace of its own in which pods can be made, gone with all it holds after the test."""
     name = f"test-{next(numbers)}"
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     control_plane.api.request("POST", "/api/v1/namespaces", body=body)
+    until(lambda: has_service_account(control_plane.api, name), "the namespace's service account")
     yield name
     control_plane.api.request("DELETE", f"/api/v1/namespaces/{name}")
 

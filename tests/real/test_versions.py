@@ -3,6 +3,7 @@
 import pytest
 from worlds import until
 
+from testbed import kwok
 from testbed.control_plane import ControlPlane
 
 pytestmark = pytest.mark.real
@@ -29,3 +30,28 @@ def test_a_queue_that_does_not_exist_holds_a_workload_back(control_plane, world)
     assert [owner["name"] for owner in found[0]["metadata"]["ownerReferences"]] == ["train"]
     assert world.get("jobset", "train")["spec"]["suspend"] is True
     assert world.get("pods") == []
+
+
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "node-0", "annotations": {kwok.NODE_ANNOTATION: "fake"}},
+    "status": {resources: {"cpu": "4", "memory": "8Gi", "pods": "10"} for resources in ("allocatable", "capacity")},
+}
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "pod"},
+    "spec": {"containers": [{"name": "main", "image": "none"}]},
+}
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(kwok=True)], indirect=True, ids=str)
+def test_kwok_runs_pods_and_ends_them(control_plane, namespace, world):
+    api = control_plane.api
+    api.request("POST", "/api/v1/nodes", body=NODE)
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    api.request("POST", pods, body=POD)
+    until(lambda: world.get("pod", "pod")["status"]["phase"] == "Running", "the pod to run")
+    api.request("DELETE", f"{pods}/pod")
+    until(lambda: not world.get("pods"), "the pod to go")

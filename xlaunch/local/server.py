@@ -45,8 +45,6 @@ from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock
 
 LOOPBACK = "127.0.0.1"
-# A kubelet's port, on an address that no node has
-CLAIM_PORT = 10250
 
 
 def main(argv: list[str]) -> int:
@@ -116,7 +114,7 @@ def claim_subnet() -> socket.socket:
     for number in range(16, 255):
         claim = socket.socket()
         try:
-            claim.bind((f"127.{number}.255.254", CLAIM_PORT))
+            claim.bind((f"127.{number}.255.254", nodes.KUBELET_PORT))  # an address that no node has
         except OSError as error:
             claim.close()
             if error.errno != errno.EADDRINUSE:

@@ -33,6 +33,12 @@ def test_argv_is_expanded_by_the_environment(tmp_path):
     assert launched(tmp_path, spec).argv == ["run", "a b", "$(A)", "$(NONE)", "$A"]
 
 
+@pytest.mark.parametrize(("network", "told"), [(127, "127.77.128.1"), (10, "10.77.128.1")])
+def test_pod_addresses_are_reported_in_a_network_that_the_api_server_takes(tmp_path, network, told):
+    site = Site(tmp_path, 77, 1.0, lambda container: None, Path("/shims"), ENVIRON, network)
+    assert site.reported(WHERE.pod) == told
+
+
 def test_a_stand_in_sees_expanded_args(tmp_path):
     spec = container(env=[{"name": "A", "value": "x"}], args=["--to=$(A)"])
     del spec["command"]
@@ -116,6 +122,7 @@ MOUNTS = [
     ({"hostPath": {"path": "/mnt/disk"}}, "/mnt/disk", ""),
     ({"hostPath": {"path": "/mnt/disk"}}, "/other", "volume v is /mnt/disk"),
     ({"configMap": {"name": "c"}}, "/etc/c", "volume v is of a kind that the embedded cluster does not have"),
+    ({"projected": {}}, "/var/run/secrets/kubernetes.io/serviceaccount", ""),  # the API server's own idea
 ]
 
 

@@ -45,6 +45,7 @@ def test_a_tpu_node():
     assert body["spec"]["taints"] == [{"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"}]
     assert body["status"]["allocatable"]["google.com/tpu"] == "4"
     assert is_true(body["status"], "Ready")
+    assert body["status"]["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 10250}}
 
 
 def test_a_cpu_node_has_room_for_a_head():

@@ -460,6 +460,7 @@ def test_another_pod_of_the_same_name_is_left_alone(tmp_path):
     [
         ({"hostNetwork": True}, {"podIP": "x"}, Addresses("127.77.0.9", "127.77.0.9")),
         ({}, {"podIP": "127.77.128.5"}, Addresses("127.77.128.5", "127.77.0.9")),
+        ({}, {"podIP": "10.77.128.5"}, Addresses("127.77.128.5", "127.77.0.9")),  # as a real control plane knows it
         ({}, {}, Addresses("fresh", "127.77.0.9")),
     ],
 )

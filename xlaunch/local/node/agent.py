@@ -59,7 +59,7 @@ class Agent:
         runner = self._runners.get(uid_of(known)) if known else None
         if runner is None:
             spec = self._specs.get(node_of(known)) if known else None
-            where = f"{spec.address if spec else 'its node'}:10250"
+            where = f"{spec.address if spec else 'its node'}:{nodes.KUBELET_PORT}"
             raise StatusError(500, "InternalError", f"dial tcp {where}: connect: no route to host")
         return runner
 

@@ -27,7 +27,11 @@ class CreateError(Exception):
 
 @dataclass(frozen=True)
 class Site:
-    """What all pods of a cluster share. `directory` is the cluster's own, `shims` the Python packages put first."""
+    """What all pods of a cluster share. `directory` is the cluster's own, `shims` the Python packages put first.
+
+    `reported_network` takes the place of 127 in the pod addresses that the API server is told: a real control plane
+    takes no loopback address into EndpointSlices (kubernetes 1.37, pkg/apis/discovery/validation).
+    """
 
     directory: Path
     subnet: int
@@ -35,6 +39,11 @@ class Site:
     stand_in: StandIn
     shims: Path
     environ: Mapping[str, str]
+    reported_network: int = 127
+
+    def reported(self, address: str) -> str:
+        """A pod's address as the API server is told it."""
+        return f"{self.reported_network}.{address.partition('.')[2]}"
 
     @property
     def buckets(self) -> Path:

@@ -15,6 +15,8 @@ LOST = "xlaunch.dev/lost"
 # kubelet 1.35 defaults: nodeLeaseDurationSeconds, and the renewal every quarter of it; seconds
 LEASE_SECONDS = 40
 RENEW_SECONDS = 10
+# Where a kubelet serves logs (pkg/cluster/ports)
+KUBELET_PORT = 10250
 TPU = "google.com/tpu"
 HEAD_POOL = "cpu-np"
 # xpk's default machine for Pathways heads (xpk 1.16, core/nodepool.py)
@@ -104,6 +106,7 @@ def status(spec: NodeSpec, now: datetime) -> Object:
         "allocatable": capacity,
         "addresses": [{"type": "InternalIP", "address": spec.address}, {"type": "Hostname", "address": spec.name}],
         "conditions": conditions(now),
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
         "nodeInfo": {
             "architecture": _architecture(),
             "operatingSystem": "linux",

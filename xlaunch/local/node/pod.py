@@ -210,7 +210,8 @@ class PodRunner:
             raise ConfigError(error.message) from error
 
     def _status(self) -> Object:
-        return pod_status(self._writer.pod, self.records, self._addresses, self._clock.now(), self._ended)
+        told = replace(self._addresses, pod=self._machine.site.reported(self._addresses.pod))
+        return pod_status(self._writer.pod, self.records, told, self._clock.now(), self._ended)
 
     def _log_path(self, container: str, instance: int) -> Path:
         return self._machine.site.logs(self.uid) / container / f"{instance}.log"
@@ -225,4 +226,6 @@ def address_of(pod: Mapping[str, Any], node_address: str, take: Callable[[], str
     """A pod's addresses: on the host network its node's, else the one it had, else a new one."""
     if pod["spec"].get("hostNetwork"):
         return Addresses(node_address, node_address)
-    return Addresses((pod.get("status") or {}).get("podIP") or take(), node_address)
+    known: str = (pod.get("status") or {}).get("podIP") or ""
+    # Whatever network it was reported in, its processes are on loopback
+    return Addresses(f"127.{known.partition('.')[2]}" if known else take(), node_address)

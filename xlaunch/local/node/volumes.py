@@ -9,6 +9,9 @@ from typing import Any
 from xlaunch.local.objects import containers_of
 
 Containers = Mapping[str, Any]
+# A real API server mounts a service account's token into every container, whether its owner asked for that or not
+# (kubernetes 1.37, plugin/pkg/admission/serviceaccount, DefaultAPITokenMountPath)
+TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def make_volumes(pod: Mapping[str, Any], directory: Path) -> dict[str, Path]:
@@ -50,6 +53,8 @@ def not_emulated(pod: Mapping[str, Any], volumes: Mapping[str, Path]) -> Iterato
 
 def _mount(container: str, mount: Mapping[str, Any], volumes: Mapping[str, Path]) -> str:
     path = mount["mountPath"]
+    if path == TOKEN:
+        return ""
     directory = volumes.get(mount["name"])
     where = f"container {container}: nothing is mounted at {path}, since it is a process of this machine"
     if directory is None:

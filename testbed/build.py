@@ -88,10 +88,10 @@ def _make(upstream: Upstream, final: Path, env: Mapping[str, str]) -> None:
     if upstream.files:
         source = Path(json.loads(_go(upstream, env, "list", "-m", "-json", upstream.module))["Dir"])
         for name in upstream.files:
-            # The module cache is read-only; copies that are must not be, or nobody could remove them
             shutil.copytree(source / name, part / "files" / name, copy_function=shutil.copyfile)
-            for folder in (part / "files").rglob("*/"):
-                folder.chmod(0o755)
+        # Go's module cache is read-only; a copy that is too could be removed by nobody but root
+        for folder in (part / "files").rglob("*/"):
+            folder.chmod(0o755)
     part.rename(final)
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,8 +25,8 @@ PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube
 class ControlPlane:
     """What runs: versions as in `testbed.upstreams`. No JobSet where `jobset` is "".
 
-    `gates` are JobSet's feature gates. `arguments` are more flags by component (`{"kube-controller-manager":
-    ("--kube-api-qps=1000",)}`): feature gates of Kubernetes too. `kueue_configuration` is merged into Kueue's.
+    `gates` are JobSet's feature gates; `kueue_configuration` is merged into Kueue's. `arguments` are more flags by
+    component (`{"kube-controller-manager": ("--kube-api-qps=1000",)}`), which win over ours: Kubernetes' gates too.
     """
 
     kubernetes: str = versions("kubernetes")[0]
@@ -74,27 +74,21 @@ class ControlPlane:
             shutil.rmtree(directory / "etcd", ignore_errors=True)
 
     def _start(self, instance: Instance, builds: Mapping[str, Build]) -> None:
-        more = self.arguments
-        instance.start(
-            etcd(instance, builds["etcd"], more.get("etcd", ())),
-            api_server(instance, builds["kubernetes"], more.get("kube-apiserver", ())),
-        )
+        kubernetes = builds["kubernetes"]
+        self._run(instance, etcd(instance, builds["etcd"]), api_server(instance, kubernetes))
         # CRDs come first: a garbage collector that meets a new kind while it runs is blind for about 20 s
         if self.jobset:
             jobset.install(instance, builds["jobset"])
         if self.kueue:
             kueue.install(instance, builds["kueue"])
-        controllers = [
-            controller_manager(instance, builds["kubernetes"], more.get("kube-controller-manager", ())),
-            scheduler(instance, builds["kubernetes"], more.get("kube-scheduler", ())),
-        ]
+        controllers = [controller_manager(instance, kubernetes), scheduler(instance, kubernetes)]
         if self.jobset:
             controllers.append(jobset.command(instance, builds["jobset"], self.gates))
         if self.kueue:
             controllers.append(kueue.command(instance, builds["kueue"], self.kueue_configuration))
         if self.kwok:
             controllers.append(kwok.command(instance, builds["kwok"]))
-        instance.start(*controllers)
+        self._run(instance, *controllers)
         if self.jobset:
             jobset.admit(instance, builds["jobset"])
         if self.kueue:
@@ -102,8 +96,13 @@ class ControlPlane:
         ready = partial(has_service_account, instance.api)
         instance.wait(ready, "the first service account", "kube-controller-manager")
 
+    def _run(self, instance: Instance, *commands: Command) -> None:
+        """Starts components with the arguments that were asked for."""
+        more = self.arguments
+        instance.start(*(replace(each, argv=[*each.argv, *more.get(each.name, ())]) for each in commands))
 
-def etcd(instance: Instance, build: Build, more: Sequence[str]) -> Command:
+
+def etcd(instance: Instance, build: Build) -> Command:
     """One etcd that never syncs to disk: nothing here outlives its process."""
     client, peer = (f"http://{LOOPBACK}:{instance.ports[name]}" for name in ("etcd", "etcd-peer"))
     argv: list[str | Path] = [
@@ -116,12 +115,11 @@ def etcd(instance: Instance, build: Build, more: Sequence[str]) -> Command:
         f"--initial-cluster=default={peer}",
         "--unsafe-no-fsync",
         "--quota-backend-bytes=4294967296",
-        *more,
     ]
     return Command("etcd", argv, partial(answers, f"{client}/health"))
 
 
-def api_server(instance: Instance, build: Build, more: Sequence[str]) -> Command:
+def api_server(instance: Instance, build: Build) -> Command:
     """The API server with RBAC, service account tokens, client certificates and the aggregation layer."""
     accounts = pki.service_account_keys(instance.pki)
     proxy_authority = pki.Authority(instance.pki, "front-proxy-ca")
@@ -154,12 +152,11 @@ def api_server(instance: Instance, build: Build, more: Sequence[str]) -> Command
         "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         f"--proxy-client-cert-file={proxy.certificate}",
         f"--proxy-client-key-file={proxy.key}",
-        *more,
     ]
     return Command("kube-apiserver", argv, instance.healthy("kube-apiserver", "/readyz"))
 
 
-def controller_manager(instance: Instance, build: Build, more: Sequence[str]) -> Command:
+def controller_manager(instance: Instance, build: Build) -> Command:
     """The controller manager; from -v=4 on its log has the back-off of every Job."""
     return Command(
         "kube-controller-manager",
@@ -169,15 +166,14 @@ def controller_manager(instance: Instance, build: Build, more: Sequence[str]) ->
             f"--root-ca-file={instance.authority.certificate}",
             "--use-service-account-credentials=true",
             "-v=4",
-            *more,
         ],
         instance.healthy("kube-controller-manager", "/healthz"),
     )
 
 
-def scheduler(instance: Instance, build: Build, more: Sequence[str]) -> Command:
+def scheduler(instance: Instance, build: Build) -> Command:
     """The scheduler."""
-    argv = [*_controller(instance, build, "kube-scheduler"), *more]
+    argv = _controller(instance, build, "kube-scheduler")
     return Command("kube-scheduler", argv, instance.healthy("kube-scheduler", "/healthz"))
 
 

@@ -84,7 +84,7 @@ class Instance:
                 before=command.before,
             )
         for command in commands:
-            self.wait(command.ready, f"its start as {command.name}", command.name)
+            self.wait(command.ready, "its start", command.name)
 
     def wait(self, check: Callable[[], bool], what: str, component: str) -> None:
         """Polls until `check` holds. Raises StartError with the log of that component when time is up."""

@@ -57,6 +57,14 @@ def test_apply_twice_then_server_side_then_by_somebody_else(embedded, team):
     assert embedded.get("pod", "web", team)["metadata"]["labels"] == {"app": "web"}
 
 
+def test_a_list_in_one_file_is_applied(embedded, team):
+    items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in ("one", "two")]
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items})
+    for outcome in ("created", "unchanged"):
+        told = embedded.kubectl(team, "apply", "-f", "-", stdin=text)
+        assert told == f"configmap/one {outcome}\nconfigmap/two {outcome}\n"
+
+
 def test_what_is_wrong_is_said_before_anything_happens(embedded, team):
     jobset = yaml.safe_load(REFERENCE.read_text())
     jobset["spec"]["replicatedJob"] = jobset["spec"].pop("replicatedJobs")

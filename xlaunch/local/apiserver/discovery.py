@@ -18,6 +18,7 @@ VERSION = {
     "compiler": "none",
     "platform": "linux/amd64",
 }
+OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _BODY_KINDS = {"binding": ("", "v1", "Binding"), "eviction": ("policy", "v1", "Eviction")}
 
 

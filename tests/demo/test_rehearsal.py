@@ -101,7 +101,7 @@ def worker(host, phase="Running"):
 def play(monkeypatch):
     """Plays a script and returns outcome, stage, API and follower."""
 
-    def run(messages, *, interactive=False, end=None, gone=False, pods=None):
+    def run(messages, *, interactive=False, end=None, gone=False, pods=None, losses=None):
         api, stage = Api(), Stage()
         follower = FakeFollower(log(*messages), end or End(Phase.COMPLETED, "Completed"))
         container = Container("main", False, "running", "", "", True, 0, "", None, None)
@@ -122,7 +122,7 @@ def play(monkeypatch):
         there = ((worker(1), worker(0), worker(0, "Failed")), "1")
         monkeypatch.setattr(rehearsal, "list_all", pods or (lambda *_, **__: there))
         monkeypatch.setattr(rehearsal, "Follower", lambda *_, **__: follower)
-        watcher = SimpleNamespace(so_far=lambda: (Loss("pw-worker-2-0-x", AT),))
+        watcher = SimpleNamespace(so_far=lambda: losses(stage) if losses else (Loss("pw-worker-2-0-x", AT),))
         monkeypatch.setattr(rehearsal, "Losses", lambda *_: watcher)
         outcome = Rehearsal(
             Connection(api, "there"),
@@ -172,6 +172,25 @@ def test_interactive_leaves_the_kill_to_the_viewer(play):
     assert "kubectl --kubeconfig k delete pod pw-worker-2-0-x --grace-period=0 --force" in seen.stage.said
     assert seen.outcome.recovery.first_step == 101
     assert seen.outcome.losses == (Loss("pw-worker-2-0-x", AT),)
+
+
+OTHER, RIGHT = Loss("pw-worker-1-0-x", AT), Loss("pw-worker-2-3-x", AT)
+
+
+def asked(stage):
+    return [text for text in stage.said if text.startswith("kubectl")]
+
+
+def test_the_loss_of_another_slice_is_said_and_the_demo_waits_on(play):
+    seen = play(
+        [*TRAINED, *RECOVERED, *RECOVERED],
+        interactive=True,
+        losses=lambda stage: (OTHER, RIGHT)[: len(asked(stage))],
+    )
+    told = "pw-worker-1-0-x is not of slice 2: after this recovery the demo waits for that one"
+    assert (seen.stage.said.count(told), len(asked(seen.stage))) == (1, 2)
+    assert seen.outcome.recovery.last_step == 400
+    assert seen.outcome.losses == (RIGHT,)
 
 
 def test_a_viewer_who_is_early_still_gets_a_snapshot_before(play):

@@ -94,13 +94,16 @@ class Rehearsal:
         self._committed = 0
         self._killed: datetime | None = None
         self._before: Snapshot | None = None
-        self._asked = False
+        self._victim = ""  # the pod that was killed, or named to the viewer
+        self._losses: Losses
+        self._losses_before = 0  # those before it was
+        self._other_losses = 0  # those of a recovery that does not count
         self._recovery: Recovery | None = None
 
     def run(self) -> Outcome:
         """Goes through with it. Raises what the API raises."""
         workload = describe(jobsets.get(self._api, self._name))
-        losses = Losses(self._api, workload, self._clock)
+        self._losses = Losses(self._api, workload, self._clock)
         follower = Follower(
             self._api,
             workload,
@@ -121,7 +124,7 @@ class Rehearsal:
             after=snapshot(found, self._survivor) if found else None,
             killed=self._killed,
             recovery=self._recovery or self._recoveries.current,
-            losses=losses.so_far(),
+            losses=self._losses.so_far()[self._other_losses :],
             ledger=found,
             ended=end.reason if end else self._ended,
             timed_out=end.timed_out if end else False,
@@ -142,8 +145,14 @@ class Rehearsal:
             self._committed = event.step or 0
         completed = self._recoveries.take(event)
         if completed and self._recovery is None:
-            self._recovery = joined(last_chain(self._recoveries.finished))
+            if self._other_slice():
+                self._victim = ""  # to be asked for anew, by the name that the pod has then
+                self._other_losses = len(self._losses.so_far())
+            else:
+                self._recovery = joined(last_chain(self._recoveries.finished))
         if event.kind is Kind.SLICE_DOWN:
+            if pod := self._other_slice():
+                self._stage.say(f"{pod} is not of slice {LOST_SLICE}: after this recovery the demo waits for that one")
             found = self._ledger()
             if found:
                 self._stage.tell_ledger(found)
@@ -153,31 +162,40 @@ class Rehearsal:
         if self._before is None:
             self._before = self._snapshot()
         ripe = self._committed + (0 if self._interactive else STEPS_INTO_PERIOD)
-        if not self._asked and self._committed >= CHECKPOINT_PERIOD and step >= ripe:
-            self._asked = self._lose_a_worker()
+        if not self._victim and self._committed >= CHECKPOINT_PERIOD and step >= ripe:
+            self._victim = self._lose_a_worker()
         return self._recovery is not None and step >= (self._recovery.first_step or 0) + STEPS_AFTERWARDS
 
-    def _lose_a_worker(self) -> bool:
-        """Kills it, or asks the viewer to; False where it is just being replaced."""
-        pod = self._victim()
+    def _other_slice(self) -> str:
+        """The pod that the viewer lost where none of the slice asked for is lost; "" where that is as it should be."""
+        if not (self._interactive and self._victim):
+            return ""
+        lost = [loss.pod for loss in self._losses.so_far()[self._losses_before :]]
+        slice_prefix = self._victim.rsplit("-", 2)[0] + "-"
+        return "" if any(pod.startswith(slice_prefix) for pod in lost) else next(iter(lost), "")
+
+    def _lose_a_worker(self) -> str:
+        """Kills it, or asks the viewer to, and returns its name; "" where it is just being replaced."""
+        pod = self._find_victim()
         if not pod:
-            return False
+            return ""
         self._before = self._snapshot()
+        self._losses_before = len(self._losses.so_far())
         delete = f"kubectl delete pod {pod} --grace-period=0 --force"
         if self._interactive:
             self._stage.say(f"Checkpoint {self._committed} is committed. Now lose a worker, in another terminal:")
             self._stage.say(f"{self._kubectl}{delete.removeprefix('kubectl')}")
-            return True
+            return pod
         self._stage.say(delete)
         self._killed = self._clock.now()
         self._api.request("DELETE", namespaced(self._api, "v1", "pods", pod), query={"gracePeriodSeconds": "0"})
-        return True
+        return pod
 
     def _snapshot(self) -> Snapshot | None:
         found = self._ledger()
         return snapshot(found, self._survivor) if found else None
 
-    def _victim(self) -> str:
+    def _find_victim(self) -> str:
         """The name of the pod of slice 2, host 0; "" while there is none."""
         found, _ = list_all(
             self._api,

@@ -23,15 +23,6 @@ def test_a_jobset_becomes_pods(request, control_plane, world):
     until(lambda: world.get("pods"), "the head's pod")
 
 
-@pytest.mark.parametrize("control_plane", [ControlPlane(kueue=True)], indirect=True, ids=str)
-def test_a_queue_that_does_not_exist_holds_a_workload_back(control_plane, world):
-    world.create("train", "--queue=nobody")
-    found = until(lambda: world.get("workloads.kueue.x-k8s.io"), "Kueue's Workload")
-    assert [owner["name"] for owner in found[0]["metadata"]["ownerReferences"]] == ["train"]
-    assert world.get("jobset", "train")["spec"]["suspend"] is True
-    assert world.get("pods") == []
-
-
 NODE = {
     "apiVersion": "v1",
     "kind": "Node",

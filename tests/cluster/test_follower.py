@@ -181,6 +181,23 @@ def test_a_rotated_log_says_so_and_goes_on():
     assert 'resource.labels.pod_name="train-pathways-head-0-0-aaaaa"' in gap
 
 
+def test_a_restart_whose_status_comes_late_is_no_gap():
+    """The kubelet serves the new instance's log before the pod's status names it: seen on a real control plane."""
+    kubelet = FakeKubelet()
+    kubelet.start_pod("aaaaa")
+    kubelet.at(0.5, kubelet.write, b"old")
+    kubelet.at(1.0, kubelet.crash_unseen)
+    kubelet.at(1.0, kubelet.write, b"new")
+    kubelet.at(1.8, kubelet.show)
+    kubelet.at(3.0, kubelet.write, b"newer")
+    kubelet.at(200.0, kubelet.end)
+    kubelet.at(201.0, kubelet.finish)
+    run = Run(kubelet)
+    assert run.all() == b"old\nnew\nnewer\n"
+    assert run.losses() == []
+    assert any(line.startswith("main has restarted in pod") for line in run.said)
+
+
 def test_the_kubelets_own_words_are_told_not_printed():
     kubelet = life(FakeKubelet(), 1, end=5)
     kubelet.at(2, setattr, kubelet, "words", b"unable to retrieve container logs for containerd://abc")

@@ -88,9 +88,18 @@ class FakeKubelet:
 
     def crash(self, code=1):
         """The container ends and the kubelet starts it again in place; it keeps the log of one dead instance."""
+        self.crash_unseen()
+        self.show(code)
+
+    def crash_unseen(self):
+        """As `crash`, but the pod's status does not say so yet."""
+        log = self.logs[self.newest()]
+        log[-1].ended = True
+        log.append(Log())
+
+    def show(self, code=1):
+        """The pod's status says that the container runs after a crash."""
         uid = self.newest()
-        self.logs[uid][-1].ended = True
-        self.logs[uid].append(Log())
         restarts = len(self.logs[uid]) - 1
         self._state(uid, objects.running(stamp(self.clock.seconds)), restarts, objects.terminated(code))
 

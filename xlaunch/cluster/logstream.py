@@ -12,6 +12,8 @@ from xlaunch.core.logtext import Splitter, since_time
 
 # Neighbouring lines may be out of order by less than this many seconds
 MARGIN_SECONDS = 2.0
+# So many times in a row a running container's log that lacks the cursor's line is put back
+DOUBTS = 3
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ def read_log(
 ) -> Generator[bytes, None, Outcome]:
     """Yields what is new in the log of the cursor's target until the stream ends, breaks, or time has `expired`.
 
-    `tell` sees the reader after each batch, before its bytes are yielded.
+    `tell` sees the reader after each batch, before its bytes are yielded. Where lines are missing nothing is passed on
+    at first: a container that has just been restarted serves its new log some time before its pod's status says so
+    (seen with a real kube-apiserver 1.35.4: the kubelet's status update is another request).
     """
     reader, splitter = Reader(cursor, stamps=request.stamps), Splitter()
     failure: NetworkError | ApiError | None = None
@@ -61,6 +65,8 @@ def read_log(
         with api.stream(log_path(api, cursor), query=log_query(cursor, request), idle_timeout=idle_timeout) as body:
             while not expired() and (data := body.read()):
                 text = b"".join(map(reader.take, splitter.feed(data)))
+                if reader.gap and request.follow and cursor.failures < DOUBTS:
+                    return Outcome(cursor, progressed=False, failure=None)
                 tell(reader)
                 if text:
                     progressed = True

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from testbed.control_plane import ControlPlane
+from testbed.upstreams import versions
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, ApiError, namespaced
 
 RENDERED = Path(__file__).parents[1] / "golden" / "create-pathways"
@@ -18,7 +19,7 @@ GATED = "slice-scope"
 pytestmark = pytest.mark.real
 
 on_each_version = pytest.mark.parametrize(
-    "control_plane", [ControlPlane(jobset=version) for version in ("0.12.0", "0.11.1")], indirect=True, ids=str
+    "control_plane", [ControlPlane(jobset=version) for version in versions("jobset")], indirect=True, ids=str
 )
 
 
@@ -59,10 +60,22 @@ def test_restart_scope_slice_is_refused_without_the_gate(control_plane):
     assert refusal.value.code == 4
 
 
-@on_each_version
-@pytest.mark.parametrize(("golden", "limit"), [(PLAIN, 22), ("long-name", 37)])
+NAMES = [(PLAIN, 22), ("long-name", 37)]
+
+
+@pytest.mark.parametrize(
+    "control_plane", [ControlPlane(jobset=version) for version in ("0.12.0", "0.11.1")], indirect=True, ids=str
+)
+@pytest.mark.parametrize(("golden", "limit"), NAMES)
 def test_a_name_may_be_so_long_and_no_longer(control_plane, golden, limit):
     assert submit(control_plane, named(golden, limit)).status == 201
     with pytest.raises(ApiError, match="admission webhook") as refusal:
         submit(control_plane, named(golden, limit + 1))
     assert refusal.value.code == 4
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(jobset="0.10.1")], indirect=True, ids=str)
+@pytest.mark.parametrize(("golden", "limit"), NAMES)
+def test_jobset_0_10_takes_names_that_it_can_make_no_job_of(control_plane, golden, limit):
+    """It stays without Jobs, status and events for ever: nobody but our own check says no."""
+    assert submit(control_plane, named(golden, limit + 1)).status == 201

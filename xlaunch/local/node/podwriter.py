@@ -51,7 +51,7 @@ class PodWriter:
 
     async def run(self, status: Callable[[], Object]) -> None:
         """Writes each new status up to the last one."""
-        while not self._finishing:
+        while not self._finishing or self._changed.is_set():  # it may have been set while a write was on its way
             await self._changed.wait()
             self._changed.clear()
             await self._write(status)

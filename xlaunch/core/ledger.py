@@ -17,8 +17,8 @@ from xlaunch.core.budget import replacement_delay
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
-from xlaunch.core.replacement import last_loss, lost_at, outage_since, seconds_left
-from xlaunch.core.workload import Phase, Role, Workload, describe, is_true
+from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, outage_since, replaces_pods, seconds_left
+from xlaunch.core.workload import Phase, Role, Workload, describe
 
 Object = Mapping[str, Any]
 
@@ -150,12 +150,12 @@ def _waiting(seen: _Seen, head: Head | None, slices: Iterable[Slice]) -> str:
 def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     job, pods = seen.job(role, index), seen.pods(role, index)
     status = (job or {}).get("status") or {}
-    replaces = _replaces_pods(job)
+    replaces = replaces_pods(job)
     gone = [pod for pod in pods if podlib.is_lost(pod)] if replaces else []
     alive = {podlib.completion_index(pod): pod for pod in pods if podlib.is_alive(pod)}
     done = {podlib.completion_index(pod) for pod in pods if podlib.phase(pod) == "Succeeded"}
     done |= parse_indexes(status.get("completedIndexes") or "", role.hosts)
-    lost = _lost(status, gone)
+    lost = lost_so_far(status, gone)
     # Before all hosts were there for the first time, those that are not are awaited, not missing
     was_whole = replaces and (seen.workload.phase is Phase.RUNNING or lost > 0)
     missing = role.hosts - len(alive.keys() | done) if seen.knows_pods and was_whole else 0
@@ -233,25 +233,6 @@ def _action(jobset: Object, role: Role) -> str:
             action = str(rule.get("action", ""))
             return action if action in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") else ""
     return ""
-
-
-def _replaces_pods(job: Object | None) -> bool:
-    """Whether a Job replaces its pods: not while it is suspended, deleted or over. An unknown one is taken to."""
-    if job is None:
-        return True
-    status = job.get("status") or {}
-    over = is_true(status, "Failed") or is_true(status, "FailureTarget") or is_true(status, "Complete")
-    suspended = bool((job.get("spec") or {}).get("suspend"))
-    return not (over or suspended or "deletionTimestamp" in job["metadata"])
-
-
-def _lost(status: Object, gone: Sequence[Object]) -> int:
-    """Pods lost so far: those counted, and those that wait to be (they keep the tracking finalizer until then)."""
-    counting = set((status.get("uncountedTerminatedPods") or {}).get("failed") or ())
-    waiting = {
-        podlib.uid(pod) for pod in gone if podlib.TRACKING_FINALIZER in (pod["metadata"].get("finalizers") or ())
-    }
-    return (status.get("failed") or 0) + len(counting | waiting)
 
 
 def _job_restarts(jobset: Object, role: Role, index: int) -> int:

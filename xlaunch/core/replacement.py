@@ -1,4 +1,4 @@
-"""When a pod of a slice was lost, and how long Kubernetes still takes to replace it."""
+"""What a slice has lost, when it did, and how long Kubernetes still takes to replace it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,28 @@ from typing import Any
 from xlaunch.core import pods as podlib
 from xlaunch.core.budget import replacement_delay
 from xlaunch.core.timestamps import parse
-from xlaunch.core.workload import condition
+from xlaunch.core.workload import condition, is_true
 
 Object = Mapping[str, Any]
+
+
+def replaces_pods(job: Object | None) -> bool:
+    """Whether a Job replaces its pods: not while it is suspended, deleted or over. An unknown one is taken to."""
+    if job is None:
+        return True
+    status = job.get("status") or {}
+    over = is_true(status, "Failed") or is_true(status, "FailureTarget") or is_true(status, "Complete")
+    suspended = bool((job.get("spec") or {}).get("suspend"))
+    return not (over or suspended or "deletionTimestamp" in job["metadata"])
+
+
+def lost_so_far(status: Object, gone: Sequence[Object]) -> int:
+    """Pods lost so far: those counted, and those that wait to be (they keep the tracking finalizer until then)."""
+    counting = set((status.get("uncountedTerminatedPods") or {}).get("failed") or ())
+    waiting = {
+        podlib.uid(pod) for pod in gone if podlib.TRACKING_FINALIZER in (pod["metadata"].get("finalizers") or ())
+    }
+    return (status.get("failed") or 0) + len(counting | waiting)
 
 
 def lost_at(pod: Object) -> datetime | None:

@@ -168,7 +168,11 @@ def places(value, path=""):
             yield from places(held, f"{path}.{key}" if path else str(key))
 
 
-@pytest.mark.parametrize("value", [None, -1, "x", [], {}, [None], [{}], [{"name": ["x"]}], DELETE], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [None, -1, "x", [], {}, [None], [{}], [{"name": ["x"]}], DELETE],
+    ids=lambda value: "absent" if value is DELETE else repr(value),
+)
 def test_a_field_of_any_type_is_told_or_taken_and_never_a_crash(value):
     for path in places(REFERENCE):
         with suppress(UsageError):

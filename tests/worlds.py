@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,6 +91,19 @@ class World:
         return self.xlaunch(
             "workload", "create-pathways", f"--workload={name}", *shape, *budget, *argv, "--", *command, code=code
         )
+
+
+@contextmanager
+def attached(kubeconfig, *flags, log):
+    """The node agent on a real control plane, as a process that ends with the context, or with this one."""
+    line = [sys.executable, "-m", "xlaunch.local.attach", "--kubeconfig", str(kubeconfig), *flags]
+    pipe = subprocess.PIPE
+    with log.open("wb") as errors, subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=errors, cwd=ROOT) as process:
+        try:
+            assert process.stdout.readline().startswith(b"Attached"), log.read_text()
+            yield process
+        finally:
+            process.terminate()
 
 
 def place(argv, flags):

@@ -60,6 +60,16 @@ def test_nodes_are_registered_once(tmp_path):
     scenario(tmp_path, story)
 
 
+def test_an_agent_that_comes_back_elsewhere_says_where_its_nodes_are(tmp_path):
+    async def story(world, agent):
+        moved = Agent(world.machine, nodes.plan(lookup("v5litepod-16"), 1, 1, 78))
+        await moved.register()
+        node = await world.kube.get("nodes", "tpu-0-0")
+        assert {each["type"]: each["address"] for each in node["status"]["addresses"]}["InternalIP"] == "127.78.0.2"
+
+    scenario(tmp_path, story)
+
+
 def test_pods_of_our_nodes_are_run_and_others_are_not(tmp_path):
     async def story(world, agent):
         await start(world)

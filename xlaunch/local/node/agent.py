@@ -39,10 +39,12 @@ class Agent:
         self._nodes.subscribe(self._on_node)
 
     async def register(self) -> None:
-        """Creates the Node objects and their leases; what exists already stays."""
+        """Creates the Node objects and their leases; nodes that exist already are ours again, where we are now."""
         for spec in self._specs.values():
-            await self._create("nodes", nodes.node(spec, self._clock.now()), None)
-            await self._renew(spec.name)
+            if await self._create("nodes", nodes.node(spec, self._clock.now()), None):
+                await self._renew(spec.name)
+            else:
+                await self._report_ready(spec.name)
 
     async def run(self) -> None:
         """Runs until cancelled; leaves no process behind then."""
@@ -154,12 +156,15 @@ class Agent:
             else:
                 self._machine.report(f"lease {name}", error)
 
-    async def _create(self, resource: str, body: Object, namespace: str | None) -> None:
+    async def _create(self, resource: str, body: Object, namespace: str | None) -> bool:
+        """Whether there was none of that name before."""
         try:
             await self._kube.create(resource, body, namespace)
         except StatusError as error:
             if error.reason != "AlreadyExists":
                 self._machine.report(f"{resource} {body['metadata']['name']}", error)
+            return False
+        return True
 
     def _next_address(self) -> str:
         address = nodes.pod_address(self._machine.site.subnet, self._addresses_given)

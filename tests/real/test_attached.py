@@ -1,0 +1,117 @@
+"""The node agent on a real control plane as a process: it runs pods, it comes back, and it leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from worlds import World, attached, until
+
+from testbed.control_plane import ControlPlane
+from xlaunch.local import procs
+
+# The endings must not hit the nodes of other tests, so these have a control plane of their own
+PLANE = ControlPlane(jobset="")
+pytestmark = [pytest.mark.real, pytest.mark.parametrize("control_plane", [PLANE], indirect=True, ids=str)]
+
+# It ignores SIGTERM, and processes escape from it in every way we know of
+ESCAPE_ARTIST = "(setsid setsid sleep 1000 &); env -i setsid sleep 1000 & trap '' TERM; echo ready; exec sleep 1000"
+
+
+def pod(name, script):
+    container = {"name": "main", "image": "none", "command": ["bash", "-c", script]}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 1}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+@pytest.fixture
+def admin(control_plane, namespace, tmp_path):
+    kubeconfig = control_plane.admin_of(namespace)
+    return World(tmp_path, (f"--kubeconfig={kubeconfig}",), kubeconfig)
+
+
+@pytest.fixture
+def run(control_plane, namespace):
+    """Makes a pod of the scenario's namespace, whose service account is made a moment after it."""
+    accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+    until(lambda: control_plane.api.request("GET", accounts).body["items"], "the service account")
+
+    def make(name, script):
+        control_plane.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", body=pod(name, script))
+
+    return make
+
+
+def end_guardian(number):
+    return lambda process, _: os.kill(process.pid, number)
+
+
+def kill_agent(_, below):
+    os.kill(below[0], signal.SIGKILL)
+
+
+def cut_lifeline(process, _):
+    process.stdin.close()
+
+
+ENDINGS = {
+    "SIGTERM": end_guardian(signal.SIGTERM),
+    "SIGKILL": end_guardian(signal.SIGKILL),
+    "agent": kill_agent,
+    "lifeline": cut_lifeline,
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_nothing_is_left_however_it_ends(control_plane, admin, run, tmp_path, ending):
+    with attached(control_plane.kubeconfig, log=tmp_path / "agent.log") as process:
+        run("artist", ESCAPE_ARTIST)
+        until(lambda: admin.get("pod", "artist")["status"]["phase"] == "Running", "the pod to run")
+        until(lambda: admin.kubectl("logs", "artist") == "ready\n", "the pod's log")
+        below = procs.descendants(process.pid, procs.processes())
+        started = {pid: procs.start_of(pid) for pid in below}
+        assert len(started) >= 4  # the agent, the container, and two that escaped
+        ENDINGS[ending](process, below)
+        process.wait(timeout=20)
+        until(lambda: not any(procs.is_running(*each) for each in started.items()), "all processes to end", timeout=10)
+
+
+def test_an_agent_that_comes_back_goes_on_with_its_pods(control_plane, admin, run, tmp_path):
+    log = tmp_path / "agent.log"
+    with attached(control_plane.kubeconfig, log=log):
+        run("stays", "echo $BASHPID; exec sleep 1000")
+        until(lambda: admin.get("pod", "stays")["status"]["phase"] == "Running", "the pod to run")
+    with attached(control_plane.kubeconfig, log=log):
+        again = until(lambda: restarted(admin.get("pod", "stays")), "the container to run again")
+        assert again["lastState"]["terminated"]["reason"] == "Unknown"
+        until(lambda: admin.kubectl("logs", "stays").strip().isdigit(), "the log of its second life")
+        admin.kubectl("delete", "pod", "stays", "--timeout=30s")
+
+
+def restarted(found):
+    [status] = found["status"]["containerStatuses"]
+    return status if status["restartCount"] and "running" in status["state"] else None
+
+
+def test_an_api_server_that_was_away_is_found_again(control_plane, admin, run, tmp_path):
+    with attached(control_plane.kubeconfig, log=tmp_path / "agent.log"):
+        run("before", "sleep 1000")
+        until(lambda: admin.get("pod", "before")["status"]["phase"] == "Running", "the first pod to run")
+        control_plane.restart("kube-apiserver")
+        run("after", "echo here; exec sleep 1000")
+        until(lambda: admin.get("pod", "after")["status"]["phase"] == "Running", "the second pod to run")
+        assert restarts(admin.get("pod", "before")) == 0
+        assert admin.kubectl("logs", "after") == "here\n"
+
+
+def restarts(found):
+    return found["status"]["containerStatuses"][0]["restartCount"]
+
+
+def test_who_may_not_see_nodes_is_told_so(control_plane, namespace):
+    nobody = control_plane.kubeconfig_of("nobody", namespace=namespace)
+    line = ["-m", "xlaunch.local.attach", "--kubeconfig", str(nobody)]
+    done = subprocess.run([sys.executable, *line], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("The API server does not take the node agent. nodes is forbidden: User")

@@ -123,7 +123,7 @@ def test_lost_hosts_show_at_once_with_their_wait(cluster):
     counting(cluster, "loses", slices=2)
     # Three of them, which are missing for 40 s of the cluster: one would be back before a busy machine has looked
     lost = [cluster.pod(f"loses-worker-1-{host}") for host in (1, 2, 3)]
-    cluster.kubectl("delete", "pod", *lost, "--grace-period=0", "--force")
+    cluster.kubectl("delete", "pod", *lost, "--grace-period=0", "--force", "--wait=false")
     row = until(lambda: next((each for each in rows(cluster, "loses") if each["missing"]), None), "the loss to show")
     assert (row["index"], row["ready"], row["missing"], row["lost"], row["budgetLeft"]) == (1, 1, 3, 3, 5)
     assert 0 <= row["nextReplacementSeconds"] <= 40
@@ -156,7 +156,8 @@ def test_sigterm_leaves_the_workload_and_says_how_to_go_on(cluster):
     following.grows(1)
     following.process.terminate()
     assert following.done() == 143
-    assert following.said[-1] == "stays keeps running. Go on with: xlaunch logs stays --cluster=local"
+    flags = " ".join(cluster.flags)
+    assert following.said[-1] == f"stays keeps running. Go on with: xlaunch logs stays {flags}"
     assert cluster.json("status", "stays")["phase"] == "Running"
 
 

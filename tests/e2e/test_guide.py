@@ -13,9 +13,10 @@ NAME = "elastic-qwen3-20261129-101500"
 
 
 @pytest.fixture
-def guide():
-    """The line, with `--cluster=local` and few steps."""
-    argv = [word for word in LINES["guide-elastic"]["argv"] if not word.startswith("--cluster")]
+def guide(cluster):
+    """The line, with few steps. The flags of the cluster, and of GKE's project with a kubeconfig, give way to ours."""
+    ours = ("--cluster",) if "--cluster=local" in cluster.flags else ("--cluster", "--project", "--zone")
+    argv = [word for word in LINES["guide-elastic"]["argv"] if not word.startswith(ours)]
     return [word.replace("steps=5000", "steps=40").replace("period=100", "period=10") for word in argv]
 
 
@@ -43,7 +44,8 @@ def test_a_lost_worker_is_recovered_in_place(cluster, guide):
     cluster.xlaunch("wait", NAME, "--for=running")
     cluster.xlaunch("wait", NAME, r"--log-pattern=completed step: [2-9]\d")
     head = cluster.get("pod", cluster.pod(f"{NAME}-pathways-head"))["metadata"]["uid"]
-    cluster.kubectl("delete", "pod", cluster.pod(f"{NAME}-worker-2-0"), "--grace-period=0", "--force")
+    force = ("--grace-period=0", "--force", "--wait=false")
+    cluster.kubectl("delete", "pod", cluster.pod(f"{NAME}-worker-2-0"), *force)
     lost = until(lambda: slice_row(cluster, 2)["lost"], "the loss to show")
     assert lost == 1
     logs = cluster.xlaunch("logs", NAME).stdout

@@ -60,7 +60,7 @@ def test_watch_and_logs_follow(cluster, applied):
     with subprocess.Popen([*base, "get", "pods", "-w"], stdout=subprocess.PIPE, text=True) as watch:
         [watch.stdout.readline() for _ in range(14)]
         victim = cluster.pod("demo-elastic-worker-1-0")
-        cluster.kubectl("delete", "pod", victim, "--grace-period=0", "--force")
+        cluster.kubectl("delete", "pod", victim, "--grace-period=0", "--force", "--wait=false")
         seen = [watch.stdout.readline() for _ in range(3)]
         watch.terminate()
     assert any(victim in line for line in seen)
@@ -68,7 +68,7 @@ def test_watch_and_logs_follow(cluster, applied):
 
 def test_a_forced_deletion_is_replaced(cluster, applied):
     before = cluster.pod("demo-elastic-worker-2-0")
-    cluster.kubectl("delete", "pod", before, "--grace-period=0", "--force")
+    cluster.kubectl("delete", "pod", before, "--grace-period=0", "--force", "--wait=false")
     assert until(lambda: replaced(cluster, before), "the replacement") != before
     assert cluster.get("job", "demo-elastic-worker-2")["status"]["failed"] == 1
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jsonschema
+
+# A shell ignores SIGINT in what it starts with `&`, which all children inherit: then Ctrl-C could not be tested
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "schema.json").read_text(encoding="utf-8"))

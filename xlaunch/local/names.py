@@ -57,8 +57,10 @@ def label_key(value: str) -> list[str]:
         "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
         "character (e.g. 'MyName',  or 'my.name',  or '123-abc'"
     )
-    prefix, _, name = value.rpartition("/")
+    prefix, slash, name = value.rpartition("/")
     found = [f"prefix part {each}" for each in subdomain(prefix)] if prefix else []
+    if slash and not prefix:
+        found = ["prefix part must be non-empty"]
     return [*found, *(f"name part {each}" for each in _problems(name, _QUALIFIED, text, 63))]
 
 

@@ -50,7 +50,7 @@ def test_a_good_pod(spec):
         ({"activeDeadlineSeconds": 0}, "spec.activeDeadlineSeconds: Invalid value: 0"),
         ({"nodeSelector": {"a": "b c"}}, 'spec.nodeSelector: Invalid value: "b c": a valid label'),
         ({"nodeSelector": {"a": "x" * 64}}, f'spec.nodeSelector: Invalid value: "{"x" * 64}": must be no more'),
-        ({"nodeSelector": {"/a": "b"}}, ""),
+        ({"nodeSelector": {"/a": "b"}}, 'spec.nodeSelector: Invalid value: "/a": prefix part must be non-empty'),
         ({"nodeSelector": {"": "b"}}, 'spec.nodeSelector: Invalid value: "": name part'),
         (container(env=[{"name": "A=B"}]), 'spec.containers[0].env[0].name: Invalid value: "A=B"'),
         (container(env=[{"value": "x"}]), "spec.containers[0].env[0].name: Required value"),

@@ -48,7 +48,7 @@ def test_a_lost_worker_is_recovered_in_place(cluster, guide):
     cluster.kubectl("delete", "pod", cluster.pod(f"{NAME}-worker-2-0"), *force)
     lost = until(lambda: slice_row(cluster, 2)["lost"], "the loss to show")
     assert lost == 1
-    logs = cluster.xlaunch("logs", NAME).stdout
+    logs = cluster.xlaunch("logs", NAME, timeout=240).stdout  # 400 steps in real time take 80 s
     assert "Slice down event detected" in logs
     assert "completed step: 399" in logs
     status = cluster.json("status", NAME)

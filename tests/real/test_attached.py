@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from worlds import World, attached, until
+from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
 from xlaunch.local import procs
@@ -26,16 +26,8 @@ def pod(name, script):
 
 
 @pytest.fixture
-def admin(control_plane, namespace, tmp_path):
-    kubeconfig = control_plane.admin_of(namespace)
-    return World(tmp_path, (f"--kubeconfig={kubeconfig}",), kubeconfig)
-
-
-@pytest.fixture
 def run(control_plane, namespace):
-    """Makes a pod of the scenario's namespace, whose service account is made a moment after it."""
-    accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
-    until(lambda: control_plane.api.request("GET", accounts).body["items"], "the service account")
+    """Makes a pod in the scenario's namespace."""
 
     def make(name, script):
         control_plane.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", body=pod(name, script))
@@ -64,11 +56,11 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_nothing_is_left_however_it_ends(control_plane, admin, run, tmp_path, ending):
+def test_nothing_is_left_however_it_ends(control_plane, world, run, tmp_path, ending):
     with attached(control_plane.kubeconfig, log=tmp_path / "agent.log") as process:
         run("artist", ESCAPE_ARTIST)
-        until(lambda: admin.get("pod", "artist")["status"]["phase"] == "Running", "the pod to run")
-        until(lambda: admin.kubectl("logs", "artist") == "ready\n", "the pod's log")
+        until(lambda: world.get("pod", "artist")["status"]["phase"] == "Running", "the pod to run")
+        until(lambda: world.kubectl("logs", "artist") == "ready\n", "the pod's log")
         below = procs.descendants(process.pid, procs.processes())
         started = {pid: procs.start_of(pid) for pid in below}
         assert len(started) >= 4  # the agent, the container, and two that escaped
@@ -77,16 +69,16 @@ def test_nothing_is_left_however_it_ends(control_plane, admin, run, tmp_path, en
         until(lambda: not any(procs.is_running(*each) for each in started.items()), "all processes to end", timeout=10)
 
 
-def test_an_agent_that_comes_back_goes_on_with_its_pods(control_plane, admin, run, tmp_path):
+def test_an_agent_that_comes_back_goes_on_with_its_pods(control_plane, world, run, tmp_path):
     log = tmp_path / "agent.log"
     with attached(control_plane.kubeconfig, log=log):
         run("stays", "echo $BASHPID; exec sleep 1000")
-        until(lambda: admin.get("pod", "stays")["status"]["phase"] == "Running", "the pod to run")
+        until(lambda: world.get("pod", "stays")["status"]["phase"] == "Running", "the pod to run")
     with attached(control_plane.kubeconfig, log=log):
-        again = until(lambda: restarted(admin.get("pod", "stays")), "the container to run again")
+        again = until(lambda: restarted(world.get("pod", "stays")), "the container to run again")
         assert again["lastState"]["terminated"]["reason"] == "Unknown"
-        until(lambda: admin.kubectl("logs", "stays").strip().isdigit(), "the log of its second life")
-        admin.kubectl("delete", "pod", "stays", "--timeout=30s")
+        until(lambda: world.kubectl("logs", "stays").strip().isdigit(), "the log of its second life")
+        world.kubectl("delete", "pod", "stays", "--timeout=30s")
 
 
 def restarted(found):
@@ -94,15 +86,15 @@ def restarted(found):
     return status if status["restartCount"] and "running" in status["state"] else None
 
 
-def test_an_api_server_that_was_away_is_found_again(control_plane, admin, run, tmp_path):
+def test_an_api_server_that_was_away_is_found_again(control_plane, world, run, tmp_path):
     with attached(control_plane.kubeconfig, log=tmp_path / "agent.log"):
         run("before", "sleep 1000")
-        until(lambda: admin.get("pod", "before")["status"]["phase"] == "Running", "the first pod to run")
+        until(lambda: world.get("pod", "before")["status"]["phase"] == "Running", "the first pod to run")
         control_plane.restart("kube-apiserver")
         run("after", "echo here; exec sleep 1000")
-        until(lambda: admin.get("pod", "after")["status"]["phase"] == "Running", "the second pod to run")
-        assert restarts(admin.get("pod", "before")) == 0
-        assert admin.kubectl("logs", "after") == "here\n"
+        until(lambda: world.get("pod", "after")["status"]["phase"] == "Running", "the second pod to run")
+        assert restarts(world.get("pod", "before")) == 0
+        assert world.kubectl("logs", "after") == "here\n"
 
 
 def restarts(found):

@@ -59,7 +59,7 @@ def test_watches_go_on_after_their_end_a_cut_and_half_a_line():
     found, _, since = watched(
         Answer(chunks=[event("ADDED", 6), event("MODIFIED", 7)[:20], event("MODIFIED", 7)[20:]]),
         Answer(chunks=[event("MODIFIED", 8), event("MODIFIED", 9)[:30], CUT]),
-        Answer(chunks=[event("BOOKMARK", 12), CUT]),
+        Answer(chunks=[event("BOOKMARK", 12), b"upstream timed out\n"]),
         Answer(chunks=[event("DELETED", 13)]),
         count=5,
     )
@@ -117,6 +117,7 @@ def test_a_server_that_is_not_there_is_unavailable():
         (Answer(409, {"kind": "Status", "reason": "Conflict", "message": "busy"}), 409, "Conflict", "busy"),
         (Answer(502, b"<html>Bad Gateway</html>"), 502, "Unknown", "<html>Bad Gateway</html>"),
         (Answer(429, b"[]"), 429, "Unknown", "[]"),
+        (Answer(200, b"<html>Sign in</html>"), 502, "Unknown", "<html>Sign in</html>"),
     ],
 )
 def test_refusals_keep_their_words(answer, code, reason, message):

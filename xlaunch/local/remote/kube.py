@@ -127,7 +127,7 @@ class RemoteKube:
                 async for line in lines(reply.content):
                     event = json.loads(line)
                     yield Event(event["type"], event["object"])
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:  # ValueError: a line that is no JSON
             if not opened:
                 raise unreachable(self._access.server, error) from error
 
@@ -155,7 +155,10 @@ class RemoteKube:
             raise unreachable(self._access.server, error) from error
         if reply.status >= 400:
             raise refusal(reply.status, text)
-        found: Object = json.loads(text)
+        try:
+            found: Object = json.loads(text)
+        except ValueError:
+            raise refusal(502, text) from None  # a proxy that calls its own page a success
         return found
 
 

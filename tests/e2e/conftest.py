@@ -50,8 +50,10 @@ def cluster(request):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Counts the scenarios of each control plane, also of the one that this run leaves out."""
-    planes = (item.callspec.params.get("cluster") for item in items if hasattr(item, "callspec"))
-    config.stash[SCENARIOS] = Counter(plane for plane in planes if plane)
+    # The hook sees all tests of the run; others may have a parameter of that name, which is something else
+    here = Path(__file__).parent
+    scenarios = (item for item in items if here in item.path.parents and "cluster" in item.fixturenames)
+    config.stash[SCENARIOS] = Counter(item.callspec.params["cluster"] for item in scenarios)
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from fakes.certificates import Authority
 from fakes.server import Answer, Server, proxy
 
 from xlaunch.cluster import kubeconfig
@@ -267,6 +268,13 @@ def test_the_cluster_has_its_own_authority(write, authority, tmp_path, inline):
     (tmp_path / "ca.crt").write_bytes(Path(authority.ca).read_bytes())
     trust = {"certificate-authority-data": encoded(authority.ca)} if inline else {"certificate-authority": "ca.crt"}
     with Server(echo, tls=authority.server("127.0.0.1")) as server:
+        assert whoami(write(server=server.url, cluster=trust)) == "nobody"
+
+
+def test_an_authority_of_the_older_kind_is_trusted_as_by_kubectl(write, tmp_path):
+    authority = Authority(tmp_path, strict=False)
+    with Server(echo, tls=authority.server("127.0.0.1")) as server:
+        trust = {"certificate-authority-data": encoded(authority.ca)}
         assert whoami(write(server=server.url, cluster=trust)) == "nobody"
 
 

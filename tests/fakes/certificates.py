@@ -9,12 +9,24 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+SIGNS = x509.KeyUsage(
+    digital_signature=True,
+    key_cert_sign=True,
+    crl_sign=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 class Authority:
     """Signs certificates into a directory. `ca` is the PEM file to trust."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self, directory, *, strict=True):
+        self.directory, self.strict = directory, strict
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.name = name("test authority")
         certificate = self.sign(self.name, self.key.public_key(), [], ca=True)
@@ -55,6 +67,9 @@ class Authority:
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
+        if ca:
+            # Python 3.13 verifies strictly, as RFC 5280 wants it; `strict=False` makes an authority of the older kind
+            builder = builder.add_extension(SIGNS, critical=True) if self.strict else builder
         if hosts:
             builder = builder.add_extension(
                 x509.SubjectAlternativeName([alternative(h) for h in hosts]), critical=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -59,12 +60,28 @@ def new_client(login: Login) -> Any:
                 next="pip install PySocks",
             )
     client = ApiClient(configuration)
+    client.rest_client.pool_manager.connection_pool_kw["ssl_context"] = _tls(configuration)
     client.user_agent = f"xlaunch/{__version__}"
     _check_header("Authorization", configuration.api_key.get("BearerToken", ""))
     for name, value in login.headers.items():
         _check_header(name, value)
         client.set_default_header(name, value)  # type: ignore[no-untyped-call]
     return client
+
+
+def _tls(configuration: Any) -> ssl.SSLContext:
+    """How to verify a server: as kubectl does, which takes authorities that Python 3.13's strict mode refuses.
+
+    Many clusters have one without key usage or key identifier (kubernetes-client/python#2394).
+    """
+    from urllib3.util.ssl_ import create_urllib3_context
+
+    required = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    context = create_urllib3_context(cert_reqs=required)
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.ssl_ca_cert:
+        context.load_default_certs()  # urllib3 does so only for contexts of its own
+    return context
 
 
 def _url(what: str, text: str, *schemes: str) -> Any:

@@ -5,7 +5,6 @@ from xlaunch.core.budget import (
     backoff_limit,
     replacement_delay,
     slice_scope_restarts,
-    whole_slice_losses,
 )
 
 
@@ -30,11 +29,6 @@ def test_backoff_limit_counts_pods_within_int32(slice_restarts, hosts, limit):
 )
 def test_replacement_delay_doubles_up_to_ten_minutes(lost, seconds):
     assert replacement_delay(lost) == seconds
-
-
-@pytest.mark.parametrize(("limit", "hosts", "losses"), [(40, 4, 10), (20, 4, 5), (3, 4, 0), (5, 1, 5), (5, 0, 0)])
-def test_whole_slice_losses(limit, hosts, losses):
-    assert whole_slice_losses(limit, hosts) == losses
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-PANEL = "Where to"
-
 
 def _contexts(ctx: typer.Context, incomplete: str) -> list[str]:
     from xlaunch.cli.live import complete_contexts
@@ -22,7 +20,6 @@ ClusterOption = Annotated[
         metavar="NAME",
         help="A GKE cluster, or local[:NAME] for the embedded one.",
         show_default=False,
-        rich_help_panel=PANEL,
     ),
 ]
 ProjectOption = Annotated[
@@ -32,7 +29,6 @@ ProjectOption = Annotated[
         metavar="ID",
         help="The cluster's project; else that of gcloud.",
         show_default=False,
-        rich_help_panel=PANEL,
     ),
 ]
 LocationOption = Annotated[
@@ -43,7 +39,6 @@ LocationOption = Annotated[
         metavar="ZONE|REGION",
         help="Where the cluster is; needed only where its name is not unique.",
         show_default=False,
-        rich_help_panel=PANEL,
     ),
 ]
 ContextOption = Annotated[
@@ -54,7 +49,6 @@ ContextOption = Annotated[
         help="A context of the kubeconfig; else the current one.",
         show_default=False,
         autocompletion=_contexts,
-        rich_help_panel=PANEL,
     ),
 ]
 KubeconfigOption = Annotated[
@@ -64,7 +58,6 @@ KubeconfigOption = Annotated[
         metavar="FILE",
         help="A kubeconfig, only read; else KUBECONFIG or ~/.kube/config.",
         show_default=False,
-        rich_help_panel=PANEL,
     ),
 ]
 NamespaceOption = Annotated[
@@ -75,7 +68,6 @@ NamespaceOption = Annotated[
         metavar="NAME",
         help="The namespace; else the context's, or default.",
         show_default=False,
-        rich_help_panel=PANEL,
     ),
 ]
 OutputOption = Annotated[

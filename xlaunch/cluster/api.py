@@ -12,7 +12,6 @@ from xlaunch.core.errors import XlaunchError
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 Query = Iterable[tuple[str, str]] | Mapping[str, str]
 

@@ -31,11 +31,6 @@ def replacement_delay(lost_pods: int) -> float:
     return min(BASE_DELAY_SECONDS * (1 << doublings), MAX_DELAY_SECONDS)
 
 
-def whole_slice_losses(limit: int, hosts: int) -> int:
-    """How many losses of a whole slice of `hosts` pods a `backoffLimit` of `limit` allows."""
-    return limit // hosts if hosts > 0 else 0
-
-
 def slice_scope_restarts(max_restarts: int, max_slice_restarts: int, num_slices: int) -> int:
     """`maxRestarts` under `--restart-scope=slice`, where whole restarts and slice restarts share one budget.
 

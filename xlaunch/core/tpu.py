@@ -16,7 +16,6 @@ from xlaunch.core.errors import UsageError
 if TYPE_CHECKING:
     from xlaunch.core.tpu_families import Family, Topology
 
-CHIPS_PER_MACHINE = 4
 LONGEST_SIDE = 256
 SMALL_TORI: tuple[Topology, ...] = ((2, 2, 1), (2, 2, 2), (2, 2, 4), (2, 4, 4))
 # GKE's and Cloud's other spellings of one family

@@ -63,6 +63,14 @@ def unavailable(error: NoGoError, env: Mapping[str, str]) -> NoReturn:
     pytest.skip(f"{SKIPPED}{error}")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps tests of one control plane together where several processes test: it starts once."""
+    for item in items:
+        if "control_plane" in getattr(item, "fixturenames", ()):
+            plane = item.callspec.params.get("control_plane") if hasattr(item, "callspec") else None
+            item.add_marker(pytest.mark.xdist_group(str(plane or ControlPlane())))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Adds where the control plane's logs are to the report of a test that failed."""

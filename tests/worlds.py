@@ -13,6 +13,8 @@ from pathlib import Path
 
 import jsonschema
 
+from testbed.instance import Instance
+
 # A shell ignores SIGINT in what it starts with `&`, which all children inherit: then Ctrl-C could not be tested
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -23,12 +25,17 @@ KUBECTL = shutil.which("kubectl")
 
 @dataclass(frozen=True)
 class World:
-    """One cluster, and a user with a home of their own."""
+    """One cluster, and a user with a home of their own.
+
+    `unit`: how many seconds a second of its controllers takes. `plane`: the testbed's instance, on a real one.
+    """
 
     home: Path
     flags: tuple[str, ...]
     kubeconfig: Path | None = None
     env: dict[str, str] = field(default_factory=dict)
+    unit: float = 1.0
+    plane: Instance | None = None
 
     def environment(self):
         kept = {key: os.environ[key] for key in ("PATH", "LANG", "PYENV_VERSION", "PYENV_ROOT") if key in os.environ}

@@ -151,6 +151,6 @@ def test_what_was_swept_is_said(env, monkeypatch):
     monkeypatch.setattr(lifecycle, "_start", lambda *args, **options: started)
     assert lifecycle.ensure("local", **SIZE, env=env, notice=notices.append) == started
     assert notices == [
-        "Removed what was left of the embedded cluster old.",
+        "Removed what was left of the local cluster old.",
         "Started the embedded cluster local: 2 slices of v5litepod-16 and 1 CPU node.",
     ]

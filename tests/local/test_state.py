@@ -85,12 +85,12 @@ def test_a_file_in_the_place_of_the_directories_holds_no_cluster(tmp_path):
 
 def test_a_newer_format_is_refused(env):
     made = recorded(env)
-    body = {**json.loads((made.path / "cluster.json").read_text()), "format": 2, "unheard_of": True}
+    body = {**json.loads((made.path / "cluster.json").read_text()), "format": 3, "unheard_of": True}
     (made.path / "cluster.json").write_text(json.dumps(body))
     with pytest.raises(RefusedError, match="was started by a newer xlaunch") as error:
         state.read(made.path)
     assert error.value.code == 4
-    assert "format 2" in error.value.why
+    assert "format 3" in error.value.why
 
 
 def test_files_are_private_and_replaced_at_once(tmp_path):

@@ -1,4 +1,4 @@
-"""From what a user said about the target to one API server: kubeconfig, pod, embedded cluster or GKE name."""
+"""From what a user said about the target to one API server: kubeconfig, pod, local cluster or GKE name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TargetOptions:
 
     @property
     def local(self) -> str:
-        """The name of the embedded cluster that `--cluster=local[:NAME]` means, "" for any other target."""
+        """The name of the local cluster that `--cluster=local[:NAME]` means, "" for any other target."""
         kind, _, name = self.cluster.partition(":")
         return (name or "local") if kind == "local" else ""
 
@@ -127,7 +127,7 @@ def _local(options: TargetOptions, env: Mapping[str, str]) -> Connection:
             if find(options.local, env).id == cluster.id:
                 return "xlaunch local status"
         raise NotFoundError(
-            f"The embedded cluster {options.local} has ended, with all that ran there",
+            f"The {cluster.title} has ended, with all that ran there",
             next="xlaunch local status",
             reason="ClusterNotFound",
         )
@@ -137,7 +137,7 @@ def _local(options: TargetOptions, env: Mapping[str, str]) -> Connection:
         namespace=options.namespace or context.get("namespace") or "default",
         alternatives=next_step,
     )
-    return Connection(api, f"embedded cluster {options.local}", options.flags())
+    return Connection(api, cluster.title, options.flags())
 
 
 def _gke(options: TargetOptions, env: Mapping[str, str]) -> Connection:

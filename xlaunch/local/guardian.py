@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
     try:
         state.updated(cluster, pid=os.getpid(), start=procs.start_of(os.getpid()))
         server = subprocess.Popen(
-            [sys.executable, "-m", "xlaunch.local.server", str(directory), str(ready), str(lock), str(os.getpid())],
+            [sys.executable, "-m", cluster.plane.server, str(directory), str(ready), str(lock), str(os.getpid())],
             pass_fds=[ready, lock],
             stdin=subprocess.DEVNULL,
             env={**os.environ, state.MARKER: cluster.id},

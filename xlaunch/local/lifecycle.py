@@ -1,4 +1,4 @@
-"""Start, find and stop embedded clusters: what the commands and the cluster layer call."""
+"""Start, find and stop local clusters: what the commands and the cluster layer call."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from xlaunch.core.errors import RefusedError, XlaunchError
 from xlaunch.core.timestamps import stamp
 from xlaunch.local import procs, state
 from xlaunch.local.leftovers import sweep
+from xlaunch.local.plane import EMBEDDED_PLANE, Plane
 from xlaunch.local.size import check_size, describe, request, up_line
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
@@ -52,32 +53,42 @@ def ensure(
     heads: int = 1,
     machine_type: str = "",
     time_scale: float | None = None,
+    plane: Plane | None = None,
     env: Mapping[str, str],
     notice: Notice,
 ) -> LocalCluster:
     """The running cluster of that name if it is large enough, else a new one, which stays up.
 
-    `time_scale` None: that of the running one, or 1. Raises RefusedError (exit 4) when it runs and lacks the slices or
-    heads, or has another time scale than the one that was asked for: a running cluster does not change.
+    `time_scale` and `plane` None: those of the running one, or 1 and the embedded one. Raises RefusedError (exit 4)
+    when it runs and lacks the slices or heads, or has another time scale or control plane than the one that was asked
+    for: a running cluster does not change.
     """
-    wanted = request(name, tpu_type, slices, heads, machine_type, 1.0 if time_scale is None else time_scale, env)
+    scale = 1.0 if time_scale is None else time_scale
+    wanted = request(name, tpu_type, slices, heads, machine_type, scale, plane or EMBEDDED_PLANE, env)
     with state.lock(env) as lock:
         for dead in sweep(env):
-            notice(f"Removed what was left of the embedded cluster {dead}.")
+            notice(f"Removed what was left of the local cluster {dead}.")
         running = state.read(wanted.path)
         if running is not None and running.running:
+            if plane and not running.plane.fits(plane):
+                raise _other(running, f"on {running.plane}", "OtherControlPlane", up_line(wanted))
             check_size(running, wanted)
             if time_scale not in (None, running.time_scale):
-                raise RefusedError(
-                    f"The embedded cluster {name} runs with --time-scale {running.time_scale:g}",
-                    why="A running one does not change",
-                    next=f"xlaunch local down --name {name} && {up_line(wanted)} --time-scale {time_scale:g}",
-                    reason="OtherTimeScale",
-                )
+                line = f"{up_line(wanted)} --time-scale {time_scale:g}"
+                raise _other(running, f"with --time-scale {running.time_scale:g}", "OtherTimeScale", line)
             return running
         cluster = _start(wanted, env, lock, lifeline=None)
-    notice(f"Started the embedded cluster {name}: {describe(cluster)}.")
+    notice(f"Started the {cluster.title}: {describe(cluster)}.")
     return cluster
+
+
+def _other(running: LocalCluster, how: str, reason: str, line: str) -> RefusedError:
+    return RefusedError(
+        f"The {running.title} runs {how}",
+        why="A running one does not change",
+        next=f"xlaunch local down --name {running.name} && {line}",
+        reason=reason,
+    )
 
 
 def start(
@@ -88,6 +99,7 @@ def start(
     heads: int = 1,
     machine_type: str = "",
     time_scale: float = 1.0,
+    plane: Plane | None = None,
     env: Mapping[str, str],
     lifeline: int | None = None,
 ) -> LocalCluster:
@@ -95,13 +107,13 @@ def start(
 
     With `lifeline`, the reading end of a pipe, the cluster ends when the last writing end is closed, also by a kill -9.
     """
-    wanted = request(name, tpu_type, slices, heads, machine_type, time_scale, env)
+    wanted = request(name, tpu_type, slices, heads, machine_type, time_scale, plane or EMBEDDED_PLANE, env)
     with state.lock(env) as lock:
         sweep(env)
         running = state.read(wanted.path)
         if running is not None and running.running:
             raise RefusedError(
-                f"The embedded cluster {name} runs already",
+                f"The {running.title} runs already",
                 why=f"It has {describe(running)}",
                 next=f"xlaunch local down --name {name}",
                 reason="AlreadyRunning",
@@ -119,7 +131,7 @@ def stop(name: str, env: Mapping[str, str]) -> LocalCluster:
         procs.kill(cluster.pid, signal.SIGTERM)
         if not procs.wait_ended(cluster.pid, cluster.start, STOP_PATIENCE):
             raise XlaunchError(
-                f"The embedded cluster {name} did not end within {STOP_PATIENCE:.0f} s",
+                f"The {cluster.title} did not end within {STOP_PATIENCE:.0f} s",
                 why=f"Its guardian is process {cluster.pid}",
                 next=f"kill -9 {cluster.pid} && xlaunch local status",
             )
@@ -190,7 +202,7 @@ def _await_ready(descriptor: int) -> dict[str, Any]:
 def _start_failed(cluster: LocalCluster, report: Mapping[str, Any], log: str) -> XlaunchError:
     last = next((line for line in reversed(log.splitlines()) if line.strip()), "its log is empty")
     return XlaunchError(
-        f"The embedded cluster {cluster.name} did not start",
+        f"The {cluster.title} did not start",
         why=str(report.get("error") or f"Its server ended: {last.strip()}"),
         next=up_line(cluster),
         reason="StartFailed",

@@ -1,4 +1,4 @@
-"""How large an embedded cluster is, or is asked to be: its record before it runs, and its size in words."""
+"""How large a local cluster is, or is asked to be: its record before it runs, and its size in words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from xlaunch.core.errors import RefusedError, UsageError
 from xlaunch.core.tpu import TpuType, lookup
 from xlaunch.local import state
+from xlaunch.local.plane import EMBEDDED, EMBEDDED_PLANE, Plane
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
 MOST = 512
@@ -22,6 +23,7 @@ def request(
     heads: int,
     machine_type: str,
     time_scale: float,
+    plane: Plane,
     env: Mapping[str, str],
 ) -> LocalCluster:
     """The record of a cluster that does not run yet; UsageError for values that make none."""
@@ -35,7 +37,7 @@ def request(
     if slices * tpu.hosts > MOST_HOSTS:
         raise UsageError(
             f"{slices} slices of {tpu.name} have {slices * tpu.hosts} hosts",
-            why=f"An embedded cluster has at most {MOST_HOSTS}, each of which may run a process",
+            why=f"A local cluster has at most {MOST_HOSTS}, each of which may run a process",
             next="Ask for fewer or smaller slices",
         )
     return LocalCluster(
@@ -47,14 +49,16 @@ def request(
         heads=heads,
         machine_type="" if tpu == lookup(tpu_type) else machine_type,
         time_scale=time_scale,
+        plane=plane,
     )
 
 
 def describe(cluster: LocalCluster) -> str:
-    """Its size in words."""
+    """Its size in words, and its control plane where that is a real one."""
     heads = "1 CPU node" if cluster.heads == 1 else f"{cluster.heads} CPU nodes"
     slices = "1 slice" if cluster.slices == 1 else f"{cluster.slices} slices"
-    return f"{slices} of {cluster.tpu_type} and {heads}"
+    real = "" if cluster.plane.kind == EMBEDDED else f", {cluster.plane}"
+    return f"{slices} of {cluster.tpu_type} and {heads}{real}"
 
 
 def tpu_of(cluster: LocalCluster) -> TpuType:
@@ -71,9 +75,11 @@ def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
         wanted,
         slices=max(wanted.slices, running.slices) if same else wanted.slices,
         heads=max(wanted.heads, running.heads),
+        plane=running.plane,
     )
+    needed = describe(replace(wanted, plane=EMBEDDED_PLANE))
     raise RefusedError(
-        f"The embedded cluster {running.name} has {describe(running)}, and {describe(wanted)} are needed",
+        f"The {running.title} has {describe(running)}, and {needed} are needed",
         why="A running one does not grow; the next line ends all that runs there. --cluster=local:NAME starts another",
         next=f"xlaunch local down --name {running.name} && {up_line(grown)}",
         reason="ClusterTooSmall",
@@ -89,4 +95,4 @@ def up_line(cluster: LocalCluster) -> str:
         words.append(f"--machine-type {cluster.machine_type}")
     if cluster.name != DEFAULT_NAME:
         words.append(f"--name {cluster.name}")
-    return " ".join(words)
+    return " ".join(words) + cluster.plane.flags()

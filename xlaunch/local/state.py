@@ -1,9 +1,10 @@
-"""What this machine knows of its embedded clusters: one directory each under `$XDG_STATE_HOME/xlaunch/clusters`.
+"""What this machine knows of its local clusters: one directory each under `$XDG_STATE_HOME/xlaunch/clusters`.
 
 Cheap to import: the commands that only look a cluster up must not pay for a server.
 
 A directory holds `cluster.json` (the record below), `kubeconfig`, `server.log`, `processes` (pid and start time of each
-container), `pods/`, `hosts/` and `buckets/`. All of it is 0700, and goes with the cluster.
+container), `pods/`, `hosts/`, `buckets/` and, with a real control plane, `control-plane/`. All of it is 0700, and goes
+with the cluster.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import Any
 
 from xlaunch.core.errors import NotFoundError, RefusedError, UsageError, XlaunchError
 from xlaunch.local import procs
+from xlaunch.local.plane import EMBEDDED, EMBEDDED_PLANE, Plane
 
-FORMAT = 1
+# 2: there is a control plane, `plane`; a record without one has the embedded one
+FORMAT = 2
 DEFAULT_NAME = "local"
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 # Every process of a cluster inherits it, so that what is left of a dead cluster can be found
@@ -32,10 +35,10 @@ MARKER = "XLAUNCH_CLUSTER_ID"
 
 @dataclass(frozen=True)
 class LocalCluster:
-    """One embedded cluster as its record says.
+    """One local cluster as its record says.
 
-    `server` is the URL with the secret path, "" while the server starts. `pid`, `start` name the guardian,
-    `server_pid`, `server_start` the server.
+    `server` is the API server's URL (the embedded one's with its secret path), "" while it starts. `pid`, `start` name
+    the guardian, `server_pid`, `server_start` the server.
     """
 
     name: str
@@ -52,7 +55,13 @@ class LocalCluster:
     server: str = ""
     server_pid: int = 0
     server_start: int = 0
+    plane: Plane = EMBEDDED_PLANE
     format: int = FORMAT
+
+    @property
+    def title(self) -> str:
+        """What sentences call it."""
+        return f"{'embedded' if self.plane.kind == EMBEDDED else 'local'} cluster {self.name}"
 
     @property
     def path(self) -> Path:
@@ -134,12 +143,12 @@ def read(directory: Path) -> LocalCluster | None:
         return None
     if body.get("format", 0) > FORMAT:
         raise RefusedError(
-            f"The embedded cluster in {directory} was started by a newer xlaunch",
+            f"The local cluster in {directory} was started by a newer xlaunch",
             why=f"Its state has format {body['format']}, this xlaunch knows {FORMAT}",
             next="Take it down with the xlaunch that started it",
             reason="NewerFormat",
         )
-    return LocalCluster(**{**body, "directory": str(directory)})
+    return LocalCluster(**{**body, "directory": str(directory), "plane": Plane(**body.get("plane", {}))})
 
 
 def write(cluster: LocalCluster) -> None:

@@ -104,6 +104,10 @@ def test_outside_a_pod_its_variables_alone_mean_nothing(pod):
 # --- the embedded cluster ---
 
 
+def embedded(kubeconfig, number="1"):
+    return types.SimpleNamespace(kubeconfig=kubeconfig, id=number, title="embedded cluster ci")
+
+
 @pytest.mark.parametrize(("cluster", "name"), [("local", "local"), ("local:ci", "ci"), ("local:", "local")])
 def test_local_means_an_embedded_cluster(cluster, name):
     assert TargetOptions(cluster=cluster).local == name
@@ -119,7 +123,7 @@ def test_local_uses_its_kubeconfig_and_no_other(write, monkeypatch):
     found = []
     monkeypatch.setattr(
         "xlaunch.local.lifecycle.find",
-        lambda name, env: found.append(name) or types.SimpleNamespace(kubeconfig=path, id="1"),
+        lambda name, env: found.append(name) or embedded(path),
     )
     connection = connect(TargetOptions(cluster="local:ci", project="p", location="z"), {"KUBECONFIG": "/nowhere"})
     assert found == ["ci"]
@@ -132,7 +136,7 @@ def test_local_uses_its_kubeconfig_and_no_other(write, monkeypatch):
 )
 def test_a_local_cluster_that_has_ended_is_not_waited_for(write, monkeypatch, there, error):
     path = write("embedded", server=HERE, name="xlaunch-ci")
-    runs = [types.SimpleNamespace(kubeconfig=path, id="1")]
+    runs = [embedded(path)]
 
     def find(name, env):
         if not runs:
@@ -142,7 +146,7 @@ def test_a_local_cluster_that_has_ended_is_not_waited_for(write, monkeypatch, th
     monkeypatch.setattr("xlaunch.local.lifecycle.find", find)
     api = connect(TargetOptions(cluster="local:ci"), {}).api
     if there != "the same":
-        runs[:] = [types.SimpleNamespace(kubeconfig=path, id="2")] if there.startswith("another") else []
+        runs[:] = [embedded(path, "2")] if there.startswith("another") else []
     with pytest.raises(error) as caught:
         api.request("GET", "/version")
     if error is NotFoundError:

@@ -104,7 +104,7 @@ def test_a_new_name_is_created(stage):
     (sent,) = bodies(stage.api, "POST")
     assert sent["metadata"]["annotations"].pop("xlaunch.dev/version") == __version__
     assert sent == stage.plan.manifest
-    assert stage.api.calls[-1].query == {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
+    assert stage.api.calls[-1].query == {"fieldManager": "xlaunch", "fieldValidation": "Strict"}
     assert stage.clock.slept == []
 
 
@@ -376,6 +376,14 @@ def test_a_refusal_is_one_readable_sentence(stage):
     assert len(error.why) <= 300
     assert "\n" not in error.why
     assert stage.clock.slept == []
+
+
+def test_a_webhooks_causes_are_told_without_their_values(stage):
+    cause = {"field": "spec.replicatedJobs", "message": f"Invalid value: {[{}] * 99}: field is immutable"}
+    stage.api.fail("POST", status_error(422, "Invalid", "the whole list", causes=[cause]))
+    with pytest.raises(RefusedError) as caught:
+        stage.submit()
+    assert caught.value.why == "spec.replicatedJobs: Invalid value: field is immutable"
 
 
 @pytest.mark.parametrize("status", [400, 403, 409, 413, 422])

@@ -13,8 +13,8 @@ from xlaunch.cluster.delete import delete, wait_gone
 from xlaunch.cluster.retry import is_passing, persist
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import ConflictError, NetworkError, NotFoundError, RefusedError, WorkloadFailedError
-from xlaunch.core.excerpt import excerpt
 from xlaunch.core.plan import HASH_ANNOTATION, Plan
+from xlaunch.core.refusals import sentence
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Phase, Workload, describe
 
@@ -67,7 +67,7 @@ def submit(
                 return outcome
             work.make_room(outcome)
     except ApiError as error:
-        raise _refused(error, plan, work.namespace) from error
+        raise refused(error, plan, work.namespace) from error
     raise ConflictError(
         f"{plan.name} comes back as fast as it is deleted",
         why="Something else creates it",
@@ -107,7 +107,8 @@ class _Work:
         self.reached = True
         if found is not None:
             return self._settle(found) or found
-        query = {"fieldManager": "xlaunch", "fieldValidation": "Warn"}
+        # As kubectl: a field that the server does not know would be dropped, and the run be another than asked for
+        query = {"fieldManager": "xlaunch", "fieldValidation": "Strict"}
         target = jobsets.path(self.api, namespace=self.namespace)
         try:
             reply = self.api.request("POST", target, query=query, body=stamped(self.plan.manifest))
@@ -207,7 +208,7 @@ def difference(found: Object) -> str:
     return "it was made from another plan"
 
 
-def _refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
+def refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
     """A refusal of the create as one readable sentence."""
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return NotFoundError(f"There is no namespace {namespace}", next=f"kubectl create namespace {namespace}")
@@ -217,7 +218,7 @@ def _refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
         return error
     return RefusedError(
         f"The API server refuses {plan.name}",
-        why=excerpt(error.message),
+        why=sentence(error.message, error.details),
         next=error.next or "Correct what it names; --dry-run shows the manifest",
         reason=error.reason,
     )

@@ -13,7 +13,7 @@ import yaml
 
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.controllers.run import run
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
 from xlaunch.local.kube import StatusError
 from xlaunch.local.time import ScaledClock
 
@@ -204,17 +204,20 @@ class Bed:
 
 
 @asynccontextmanager
-async def bed(*, cpu=1, pools=0, hosts=4, scale=1.0):
-    """A running bed with `cpu` CPU nodes and `pools` TPU node pools of `hosts` hosts with 4 chips each."""
+async def bed(*, cpu=1, pools=0, hosts=4, scale=1.0, gates=()):
+    """A running bed with `cpu` CPU nodes and `pools` TPU node pools of `hosts` hosts with 4 chips each.
+
+    `gates`: JobSet's feature gates that are on.
+    """
     clock = VirtualClock(scale)
-    kube = EmbeddedKube(clock, HOOKS)
+    kube = EmbeddedKube(clock, hooks(gates))
     made = Bed(kube, clock)
     for index in range(cpu):
         await kube.create("nodes", node(f"cpu-{index}", "cpu-np"))
     tpu = {"cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice", "cloud.google.com/gke-tpu-topology": "4x4"}
     for pool, host in itertools.product(range(pools), range(hosts)):
         await kube.create("nodes", node(f"tpu-{pool}-{host}", f"tpu-{pool}", tpu=4, labels=tpu))
-    tasks = [asyncio.ensure_future(each) for each in (run(kube, clock, made.report), made._act(), made._beat())]
+    tasks = [asyncio.ensure_future(each) for each in (run(kube, clock, made.report, gates), made._act(), made._beat())]
     try:
         await clock.settle()
         yield made

@@ -16,6 +16,7 @@ JOBSET_UID = "jobset.sigs.k8s.io/jobset-uid"
 REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
 JOB_INDEX = "jobset.sigs.k8s.io/job-index"
 RESTART_ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
+JOB_RESTART_ATTEMPT = "jobset.sigs.k8s.io/job-restart-attempt"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 

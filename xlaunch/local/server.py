@@ -1,8 +1,6 @@
-"""The process that is a cluster: API server, controllers and node agent in one event loop.
+"""The process that is an embedded cluster: API server, controllers and node agent in one event loop.
 
-`python -m xlaunch.local.server DIRECTORY READY_FD LOCK_FD GUARDIAN_PID`, started by the guardian. When it listens it
-writes its kubeconfig and the record, then one line of JSON to READY_FD: `{"server": URL}`, or `{"error": SENTENCE}`,
-and lets go of the lock.
+How it is started and what it reports: service.py.
 """
 
 from __future__ import annotations
@@ -11,24 +9,23 @@ import asyncio
 import errno
 import json
 import os
-import resource
 import secrets
 import signal
 import socket
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from aiohttp import web
 
 from xlaunch.core.timestamps import stamp
-from xlaunch.local import procs, state
+from xlaunch.local import service
 from xlaunch.local.apiserver.http import make_app
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.controllers.run import run as run_controllers
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
+from xlaunch.local.kube import Kube
 from xlaunch.local.leftovers import remember_process
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
@@ -36,10 +33,12 @@ from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site
 from xlaunch.local.node.logs import ContainerLog
 from xlaunch.local.node.logsource import PodLogs
+from xlaunch.local.node.nodes import NodeSpec
 from xlaunch.local.node.pod import Machine
 from xlaunch.local.node.process import ContainerProcess, Invocation, watch_for_strangers
 from xlaunch.local.recorder import Recorder
 from xlaunch.local.rehearsal.images import SHIMS, stand_in
+from xlaunch.local.service import Starter
 from xlaunch.local.size import tpu_of
 from xlaunch.local.state import LocalCluster
 from xlaunch.local.time import ScaledClock
@@ -49,44 +48,37 @@ LOOPBACK = "127.0.0.1"
 
 def main(argv: list[str]) -> int:
     """Serves until SIGTERM; returns the exit code."""
-    directory, ready, lock, guardian = Path(argv[0]), int(argv[1]), int(argv[2]), int(argv[3])
-    # Should the guardian be killed, its orphans become ours, and we end them in its place
-    procs.become_subreaper()
-    alive = procs.die_with_parent(guardian)
-    raise_file_limit()
-    cluster = state.read(directory)
-    code = 0
-    if alive and cluster:
-        try:
-            asyncio.run(serve(cluster, ready, lock))
-        except OSError as error:
-            traceback.print_exc()
-            tell(ready, {"error": f"Its server cannot listen: {error.strerror}"})
-            code = 1
-    if os.getppid() != guardian:
-        hidden = state.retire(directory)
-        procs.end_descendants()
-        state.remove(hidden)
-    return code
+    return service.run(argv, until_the_end)
 
 
-async def serve(cluster: LocalCluster, ready: int, lock: int) -> None:
+def until_the_end(cluster: LocalCluster, starter: Starter) -> int:
+    """Serves until SIGTERM; 1 if it cannot listen."""
+    try:
+        asyncio.run(serve(cluster, starter))
+    except OSError as error:
+        traceback.print_exc()
+        starter.failed(f"Its server cannot listen: {error.strerror}")
+        return 1
+    return 0
+
+
+async def serve(cluster: LocalCluster, starter: Starter) -> None:
     """Runs the cluster and reports when it listens; returns on SIGTERM. OSError if it cannot listen."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
     watch_for_strangers(loop)
     clock = ScaledClock(cluster.time_scale)
-    kube = EmbeddedKube(clock, HOOKS)
+    kube = EmbeddedKube(clock, hooks())
     with claim_subnet() as claim:
-        agent = make_agent(cluster, kube, clock, subnet_of(claim))
+        subnet = subnet_of(claim)
+        site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
+        agent = make_agent(kube, clock, site, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
         await agent.register()
         # Before the API listens, so that nothing waits for them
         work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
         url = await listen(kube, agent)
-        announce(cluster, url)
-        tell(ready, {"server": url})
-        os.close(lock)
+        starter.serving(cluster, url, kubeconfig(cluster.context, url))
         waiting = asyncio.create_task(stopped.wait())
         await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
         for task in work:
@@ -129,27 +121,17 @@ def subnet_of(claim: socket.socket) -> int:
     return int(claim.getsockname()[0].split(".")[1])
 
 
-def make_agent(cluster: LocalCluster, kube: EmbeddedKube, clock: ScaledClock, subnet: int) -> Agent:
-    """The node agent on this machine."""
-    site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
+def make_agent(kube: Kube, clock: ScaledClock, site: Site, plan: Sequence[NodeSpec]) -> Agent:
+    """The node agent on this machine, all of whose files lie in the site's directory."""
     site.buckets.mkdir(mode=0o700, exist_ok=True)
     recorder = Recorder(kube, clock, "kubelet", report)
 
     def spawn(invocation: Invocation, container_id: str, log: ContainerLog) -> ContainerProcess:
         started = ContainerProcess(invocation, container_id, log)
-        remember_process(cluster.path, started.pid)
+        remember_process(site.directory, started.pid)
         return started
 
-    machine = Machine(kube, clock, site, Hosts(cluster.path / "hosts"), recorder, spawn, report)
-    return Agent(machine, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
-
-
-def announce(cluster: LocalCluster, url: str) -> None:
-    """Writes the kubeconfig, then the record that leads to it."""
-    state.replace_file(cluster.kubeconfig, kubeconfig(cluster.context, url))
-    me = os.getpid()
-    record = state.read(cluster.path) or cluster
-    state.updated(record, server=url, server_pid=me, server_start=procs.start_of(me))
+    return Agent(Machine(kube, clock, site, Hosts(site.directory / "hosts"), recorder, spawn, report), plan)
 
 
 def kubeconfig(name: str, url: str) -> str:
@@ -165,21 +147,9 @@ def kubeconfig(name: str, url: str) -> str:
     return json.dumps(body, indent=2) + "\n"
 
 
-def tell(ready: int, message: dict[str, str]) -> None:
-    """Reports to whoever started the cluster; they may have gone."""
-    with suppress(OSError), os.fdopen(ready, "w", encoding="utf-8") as pipe:
-        pipe.write(json.dumps(message) + "\n")
-
-
 def report(what: str, error: BaseException) -> None:
     """Writes what went wrong inside the cluster into its log."""
     print(f"{stamp(datetime.now(UTC))} {what}: {error!r}", file=sys.stderr, flush=True)  # noqa: T201 - stderr is the server's log
-
-
-def raise_file_limit() -> None:
-    """A container takes four descriptors, so that the usual soft limit of 1024 would end at 250 of them."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from xlaunch.local.apiserver.kube import EmbeddedKube, clone
 from xlaunch.local.apiserver.resources import BY_NAME
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError
 
 JOBSET = yaml.safe_load((DATA / "jobset-elastic-v5e16x3.yaml").read_text())
@@ -73,7 +73,7 @@ def test_create(resource, data):
     body = BODIES[resource]
     path = data.draw(st.sampled_from(sorted(places(body), key=str)))
     namespace = None if resource == "nodes" else "default"
-    kube = EmbeddedKube(FakeClock(), HOOKS)
+    kube = EmbeddedKube(FakeClock(), hooks())
     found = attempt(kube.create(resource, with_junk(body, path, data.draw(JUNK)), namespace))
     assert found in (kube_kind(resource), 400, 403, 404, 422, 501)
 
@@ -90,7 +90,7 @@ def test_patch(resource, kind, data):
     if kind == JSON_PATCH:
         pointer = "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in path)
         broken = [{"op": "replace", "path": pointer, "value": junk}]
-    kube = EmbeddedKube(FakeClock(), HOOKS)
+    kube = EmbeddedKube(FakeClock(), hooks())
     name = body["metadata"]["name"]
     asyncio.run(kube.create(resource, body, "default"))
     for subresource in ("", "status"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from xlaunch.local.controllers.garbage import RESOURCES, GarbageCollector
 from xlaunch.local.controllers.job.loop import JobController
@@ -22,13 +22,16 @@ from xlaunch.local.time import ScaledClock
 RESTART_PAUSE = 1.0
 
 
-async def run(kube: Kube, clock: ScaledClock, report: Report) -> None:
-    """Runs all controllers until cancelled. Nothing that goes wrong with one object or one loop ends the others."""
+async def run(kube: Kube, clock: ScaledClock, report: Report, gates: Collection[str] = ()) -> None:
+    """Runs all controllers until cancelled. Nothing that goes wrong with one object or one loop ends the others.
+
+    `gates`: JobSet's feature gates that are on.
+    """
     informers = {resource: Informer(kube, resource, clock) for resource in (*RESOURCES, "namespaces")}
     jobsets, jobs, pods = informers["jobsets"], informers["jobs"], informers["pods"]
     nodes, leases = informers["nodes"], informers["leases"]
     loops: dict[str, Callable[[], Awaitable[None]]] = {
-        "jobset controller": JobSetController(kube, clock, jobsets, jobs, report).run,
+        "jobset controller": JobSetController(kube, clock, jobsets, jobs, report, gates).run,
         "job controller": JobController(kube, clock, jobs, pods, report).run,
         "scheduler": Scheduler(kube, clock, pods, nodes, report).run,
         "garbage collector": GarbageCollector(kube, clock, informers, report).run,

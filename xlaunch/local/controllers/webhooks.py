@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
+
 from xlaunch.local.controllers import unsupported
 from xlaunch.local.controllers.jobset import admission, pod_admission
 from xlaunch.local.kube import Hooks
 
-HOOKS: Hooks = {
-    "jobsets": (admission.default, unsupported.refuse_jobset, admission.validate),
-    "jobs": (unsupported.refuse_job,),
-    "pods": (pod_admission.place, unsupported.refuse_pod, pod_admission.admit),
-}
+
+def hooks(gates: Collection[str] = ()) -> Hooks:
+    """The hooks of each resource, in the order of the calls. `gates`: JobSet's feature gates that are on."""
+    return {
+        "jobsets": (admission.default, unsupported.refuse_jobset, partial(admission.validate, gates=gates)),
+        "jobs": (unsupported.refuse_job,),
+        "pods": (pod_admission.place, unsupported.refuse_pod, pod_admission.admit),
+    }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.kube import EmbeddedKube
 from xlaunch.local.controllers.run import run
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
 from xlaunch.local.kube import StatusError
 
 POD = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x", "command": ["true"]}]}}
@@ -30,7 +30,7 @@ class Faulty(EmbeddedKube):
     """Fails the next calls that `faults` names: (verb, resource) -> how often."""
 
     def __init__(self, clock, faults):
-        super().__init__(clock, HOOKS)
+        super().__init__(clock, hooks())
         self.faults = dict(faults)
 
     def _fail(self, verb, resource, code, reason):
@@ -159,7 +159,7 @@ def test_a_job_of_the_same_name_starts_with_a_clean_record():
 def test_controllers_that_start_late_find_what_is_there():
     async def go():
         clock = VirtualClock()
-        kube = EmbeddedKube(clock, HOOKS)
+        kube = EmbeddedKube(clock, hooks())
         made = Bed(kube, clock)
         await kube.create("jobs", job(), "default")
         await kube.create("nodes", node("cpu-0", "cpu-np"))

@@ -7,7 +7,7 @@ import pytest
 from fakes.cluster import VirtualClock, reference_jobset
 
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
 from xlaunch.local.kube import StatusError
 
 LABEL = "jobset.sigs.k8s.io/coordinator"
@@ -25,7 +25,7 @@ def minimal(name="small", **spec):
 
 
 def create(jobset):
-    return asyncio.run(EmbeddedKube(VirtualClock(), HOOKS).create("jobsets", jobset, "default"))
+    return asyncio.run(EmbeddedKube(VirtualClock(), hooks()).create("jobsets", jobset, "default"))
 
 
 def refused(jobset):
@@ -38,7 +38,7 @@ def change(jobset, patch):
     """The JobSet after a patch of the stored one."""
 
     async def go():
-        kube = EmbeddedKube(VirtualClock(), HOOKS)
+        kube = EmbeddedKube(VirtualClock(), hooks())
         stored = await kube.create("jobsets", jobset, "default")
         body = patch(copy.deepcopy(stored["spec"]))
         return await kube.patch("jobsets", stored["metadata"]["name"], {"spec": body}, "default")

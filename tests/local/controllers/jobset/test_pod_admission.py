@@ -6,7 +6,7 @@ import pytest
 from fakes.cluster import VirtualClock, node
 
 from xlaunch.local.apiserver.kube import EmbeddedKube
-from xlaunch.local.controllers.webhooks import HOOKS
+from xlaunch.local.controllers.webhooks import hooks
 from xlaunch.local.kube import StatusError
 
 PREFIX = "jobset.sigs.k8s.io/"
@@ -43,7 +43,7 @@ def admitted(new, *before, bind=(), deleting=()):
     """The pod as stored, after those before it; `bind` are names that have the node tpu-0-0."""
 
     async def go():
-        kube = EmbeddedKube(VirtualClock(), HOOKS)
+        kube = EmbeddedKube(VirtualClock(), hooks())
         await kube.create("nodes", node("tpu-0-0", "tpu-0"))
         bare = node("bare", "x")
         del bare["metadata"]["labels"][TOPOLOGY]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from xlaunch.local.controllers.jobset.names import (
@@ -18,6 +18,7 @@ from xlaunch.local.controllers.jobset.names import (
     replicated_jobs,
 )
 from xlaunch.local.controllers.jobset.refusals import denied, internal
+from xlaunch.local.gates import RESTART_JOB
 from xlaunch.local.kube import Kube, Object
 from xlaunch.local.names import dns_1035_label, label_value
 from xlaunch.local.names import subdomain as dns_subdomain
@@ -25,6 +26,8 @@ from xlaunch.local.problems import Problem, invalid, refusal
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
+MOST_RESTARTED_ALONE = 1024
+RESTARTS_ALONE = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 FAILURE_REASONS = (
     "BackoffLimitExceeded",
     "DeadlineExceeded",
@@ -64,15 +67,15 @@ async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
     return jobset
 
 
-async def validate(_kube: Kube, new: Object, old: Object | None) -> Object:
+async def validate(_kube: Kube, new: Object, old: Object | None, *, gates: Collection[str] = ()) -> Object:
     """Refuses what the validating webhook refuses: 422 with causes. The CRD's own rules have held before."""
-    errors = list(_create_errors(new) if old is None else _update_errors(new, old))
+    errors = list(_create_errors(new, gates) if old is None else _update_errors(new, old))
     if errors:
         raise denied(WEBHOOK, refusal(GROUP, KIND, new["metadata"]["name"], errors))
     return new
 
 
-def _create_errors(jobset: Object) -> Iterator[Problem]:
+def _create_errors(jobset: Object, gates: Collection[str]) -> Iterator[Problem]:
     spec = jobset["spec"]
     jobs = replicated_jobs(jobset)
     if (spec.get("failurePolicy") or {}).get("restartStrategy") == "InPlaceRestart":
@@ -87,7 +90,7 @@ def _create_errors(jobset: Object) -> Iterator[Problem]:
     for target in (spec.get("successPolicy") or {}).get("targetReplicatedJobs") or ():
         if target not in seen:
             yield internal(f"invalid replicatedJob name '{target}' does not appear in .spec.ReplicatedJobs")
-    yield from _failure_policy_errors((spec.get("failurePolicy") or {}).get("rules") or (), seen)
+    yield from _failure_policy_errors((spec.get("failurePolicy") or {}).get("rules") or (), jobs, gates)
     if spec.get("coordinator"):
         yield from _coordinator_errors(jobset)
 
@@ -128,13 +131,25 @@ def _replicated_job_errors(
             yield internal(f"replicatedJob: {name} cannot depend on replicatedJob: {dependency['name']}")
 
 
-def _failure_policy_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[Problem]:
-    if any(rule["action"] in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") for rule in rules):
-        yield internal(
-            "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
-            " feature gate is disabled"
-        )
-        return
+def _failure_policy_errors(
+    rules: Sequence[Mapping[str, Any]], jobs: Sequence[Object], gates: Collection[str]
+) -> Iterator[Problem]:
+    if any(rule["action"] in RESTARTS_ALONE for rule in rules):
+        if RESTART_JOB not in gates:
+            yield internal(
+                "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
+                " feature gate is disabled"
+            )
+            return
+        if any(replicas_of(job) > MOST_RESTARTED_ALONE for job in jobs):
+            yield internal(
+                "JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and"
+                f" a replicated job with replicas > {MOST_RESTARTED_ALONE}"
+            )
+    yield from _rule_errors(rules, [job["name"] for job in jobs])
+
+
+def _rule_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[Problem]:
     indices: dict[str, list[int]] = {}
     for index, rule in enumerate(rules):
         name = rule["name"]

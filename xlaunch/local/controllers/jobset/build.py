@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from xlaunch.core.pods import JOB_INDEX, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB, RESTART_ATTEMPT
+from xlaunch.core.pods import JOB_INDEX, JOB_RESTART_ATTEMPT, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.local.controllers.jobset.names import (
     API_VERSION,
     COORDINATOR,
@@ -31,16 +31,18 @@ from xlaunch.local.controllers.jobset.names import (
     replicated_jobs,
     subdomain,
 )
+from xlaunch.local.controllers.jobset.status import job_restarts
+from xlaunch.local.gates import RESTART_JOB
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import annotations_of, controller_reference, status_of, uid_of
 
 
-def child_job(jobset: Object, replicated: Object, index: int) -> Object:
+def child_job(jobset: Object, replicated: Object, index: int, gates: Collection[str] = ()) -> Object:
     """One child Job of the JobSet's current attempt."""
     template = copy.deepcopy(replicated["template"])
     name = job_name(jobset["metadata"]["name"], replicated["name"], index)
     namespace = jobset["metadata"]["namespace"]
-    labels = _labels(jobset, replicated, index)
+    labels = _labels(jobset, replicated, index, gates)
     marks = {**labels, **_placement(jobset, template)}
     job_meta = template.get("metadata") or {}
     annotations = {**(job_meta.get("annotations") or {}), **marks}
@@ -91,7 +93,7 @@ def headless_service(jobset: Object) -> Object:
     }
 
 
-def _labels(jobset: Object, replicated: Object, index: int) -> dict[str, str]:
+def _labels(jobset: Object, replicated: Object, index: int, gates: Collection[str]) -> dict[str, str]:
     """What JobSet writes as labels and as annotations, on the Job and on its pods."""
     jobs = replicated_jobs(jobset)
     group = [job for job in jobs if group_of(job) == group_of(replicated)]
@@ -110,6 +112,9 @@ def _labels(jobset: Object, replicated: Object, index: int) -> dict[str, str]:
         GROUP_REPLICAS: str(sum(replicas_of(job) for job in group)),
         JOB_GROUP_INDEX: str(_index_among(group, replicated, index)),
     }
+    if RESTART_JOB in gates:
+        statuses = status_of(jobset).get("replicatedJobsStatus") or ()
+        labels[JOB_RESTART_ATTEMPT] = str(job_restarts(statuses, replicated)[index])
     if jobset["spec"].get("coordinator"):
         labels[COORDINATOR] = coordinator_endpoint(jobset)
     return labels

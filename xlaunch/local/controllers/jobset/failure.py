@@ -7,9 +7,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from xlaunch.core.pods import REPLICATED_JOB
+from xlaunch.core.pods import JOB_INDEX, REPLICATED_JOB
 from xlaunch.core.workload import condition
-from xlaunch.local.controllers.jobset.status import Draft
+from xlaunch.local.controllers.jobset.names import replicated_jobs
+from xlaunch.local.controllers.jobset.status import (
+    JOB_RESTARTS,
+    JOB_RESTARTS_TOWARDS_MAX,
+    Draft,
+    entry_of,
+    job_restarts,
+)
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import labels_of, status_of
 from xlaunch.local.recorder import Note
@@ -28,19 +35,38 @@ def apply_failure_policy(jobset: Object, failed: Sequence[Object], draft: Draft)
     if action == "FailJobSet":
         draft.fail("FailJobSetFailurePolicyAction", _named("applying FailJobSet failure policy action", job))
         return
-    counts = action == "RestartJobSet"
-    used = draft.status.get("restartsCountTowardsMax", 0)
-    if counts and used >= policy.get("maxRestarts", 0):
+    counts = action in ("RestartJobSet", "RestartJob")
+    if counts and _used(draft.status) >= policy.get("maxRestarts", 0):
         message = _named("jobset failed due to reaching max number of restarts", job)
         draft.fail("ReachedMaxRestarts", message)
         return
-    draft.status["restarts"] += 1
-    if counts:
-        draft.status["restartsCountTowardsMax"] = used + 1
     message = _named(f"applying {action} failure policy action", job)
-    reason = f"FailurePolicy_{rule['name']}" if rule else "DefaultFailurePolicy"
-    draft.set("RestartingJobSet", reason, message, type="Warning")
+    if action in ("RestartJob", "RestartJobAndIgnoreMaxRestarts"):
+        _restart_job(jobset, job, draft, counts=counts)
+    else:
+        draft.status["restarts"] += 1
+        if counts:
+            draft.status["restartsCountTowardsMax"] = draft.status.get("restartsCountTowardsMax", 0) + 1
+        reason = f"FailurePolicy_{rule['name']}" if rule else "DefaultFailurePolicy"
+        draft.set("RestartingJobSet", reason, message, type="Warning")
     draft.notes.append(Note("Warning", f"{action}FailurePolicyAction", message))
+
+
+def _used(status: Object) -> int:
+    """How much of maxRestarts is used: restarts of the whole and of single Jobs share it."""
+    alone = (each.get(JOB_RESTARTS_TOWARDS_MAX) or () for each in status.get("replicatedJobsStatus") or ())
+    return int(status.get("restartsCountTowardsMax", 0) + sum(map(sum, alone)))
+
+
+def _restart_job(jobset: Object, job: Object, draft: Draft, *, counts: bool) -> None:
+    """Begins the next attempt of one Job: its label is behind the counter then, so that it is deleted and made anew."""
+    name = labels_of(job)[REPLICATED_JOB]
+    replicated = next(each for each in replicated_jobs(jobset) if each["name"] == name)
+    statuses = draft.status["replicatedJobsStatus"]
+    for counter in (JOB_RESTARTS, JOB_RESTARTS_TOWARDS_MAX) if counts else (JOB_RESTARTS,):
+        restarts = job_restarts(statuses, replicated, counter)
+        restarts[int(labels_of(job)[JOB_INDEX])] += 1
+        entry_of(statuses, name)[counter] = restarts
 
 
 def _matching(rules: Sequence[Object], failed: Sequence[Object]) -> tuple[Object | None, Object]:

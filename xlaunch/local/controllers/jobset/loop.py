@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from xlaunch.core.pods import JOBSET_UID
 from xlaunch.local.controllers.jobset.build import headless_service
 from xlaunch.local.controllers.jobset.names import KIND, subdomain
@@ -35,8 +37,10 @@ class JobSetController:
         jobsets: Informer,
         jobs: Informer,
         report: Report,
+        gates: Collection[str] = (),
     ) -> None:
         self._kube = kube
+        self._gates = gates
         self._clock = clock
         self._report = report
         self._recorder = Recorder(kube, clock, "jobset", report, action="Reconciling")
@@ -64,7 +68,7 @@ class JobSetController:
             return
         jobs, _ = await self._kube.list("jobs", namespace, labels=f"{JOBSET_UID}={uid_of(jobset)}")
         owned = [job for job in jobs if is_controlled_by(job, uid_of(jobset))]
-        await self._obey(jobset, plan(jobset, owned, self._clock.now(), self._clock.scale))
+        await self._obey(jobset, plan(jobset, owned, self._clock.now(), self._clock.scale, self._gates))
 
     async def _obey(self, jobset: Object, decided: Plan) -> None:
         for job in decided.delete:

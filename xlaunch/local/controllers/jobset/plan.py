@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,11 +47,14 @@ class Plan:
     expired: bool = False
 
 
-def plan(jobset: Object, jobs: Sequence[Object], now: datetime, scale: float) -> Plan:
-    """Decides one reconciliation. `jobs`: all that the JobSet controls. `scale`: wall seconds per cluster second."""
+def plan(jobset: Object, jobs: Sequence[Object], now: datetime, scale: float, gates: Collection[str] = ()) -> Plan:
+    """Decides one reconciliation. `jobs`: all that the JobSet controls. `scale`: wall seconds per cluster second.
+
+    `gates`: JobSet's feature gates that are on.
+    """
     owned = children(jobset, jobs)
     draft = Draft.of(jobset, now)
-    statuses = replicated_status(jobset, owned)
+    statuses = replicated_status(jobset, owned, gates)
     draft.status["replicatedJobsStatus"] = statuses
     if end_of(jobset):
         left = until_expiry(jobset, now, scale)
@@ -66,7 +69,7 @@ def plan(jobset: Object, jobs: Sequence[Object], now: datetime, scale: float) ->
     if owned.succeeded and _is_success(jobset, owned.succeeded):
         draft.complete()
         return Plan(draft.status, draft.notes, delete=owned.previous)
-    create = _to_create(jobset, owned, statuses, draft)
+    create = _to_create(jobset, owned, statuses, draft, gates)
     suspend: Sequence[Object] = ()
     resume: Sequence[tuple[Object, Object]] = ()
     if suspended:
@@ -104,7 +107,9 @@ def _begin(draft: Draft) -> None:
     draft.set("StartupPolicyInProgress", "InOrderStartupPolicyInProgress", message)
 
 
-def _to_create(jobset: Object, owned: Children, statuses: Sequence[Object], draft: Draft) -> list[Object]:
+def _to_create(
+    jobset: Object, owned: Children, statuses: Sequence[Object], draft: Draft, gates: Collection[str]
+) -> list[Object]:
     """The Jobs that are missing and whose turn it is."""
     create: list[Object] = []
     in_order = _starts_in_order(jobset) and not jobset["spec"].get("suspend")
@@ -113,7 +118,7 @@ def _to_create(jobset: Object, owned: Children, statuses: Sequence[Object], draf
             continue
         if in_order and has_started(replicated, statuses):
             continue
-        create += _missing(jobset, replicated, owned)
+        create += _missing(jobset, replicated, owned, gates)
         if in_order:
             _begin(draft)
             return create
@@ -123,14 +128,14 @@ def _to_create(jobset: Object, owned: Children, statuses: Sequence[Object], draf
     return create
 
 
-def _missing(jobset: Object, replicated: Object, owned: Children) -> list[Object]:
+def _missing(jobset: Object, replicated: Object, owned: Children, gates: Collection[str]) -> list[Object]:
     strategy = (jobset["spec"].get("failurePolicy") or {}).get("restartStrategy")
     if owned.previous and strategy == "BlockingRecreate":
         return []
     taken = owned.names
     name = jobset["metadata"]["name"]
     return [
-        child_job(jobset, replicated, index)
+        child_job(jobset, replicated, index, gates)
         for index in range(replicas_of(replicated))
         if job_name(name, replicated["name"], index) not in taken
     ]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from xlaunch.core.pods import REPLICATED_JOB, RESTART_ATTEMPT
+from xlaunch.core.pods import JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.core.timestamps import stamp
 from xlaunch.core.workload import is_true
 from xlaunch.local.controllers.jobset.names import replicas_of, replicated_jobs
+from xlaunch.local.gates import RESTART_JOB
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import labels_of, status_of
 from xlaunch.local.recorder import Note
 
 # One of these holds at a time; the other becomes False and keeps the time of its last True
 EXCLUSIVE = {"StartupPolicyInProgress", "StartupPolicyCompleted"}
+# Per Job of a replicated job: how often it was restarted alone, and how many of these count towards maxRestarts
+JOB_RESTARTS = "jobRestarts"
+JOB_RESTARTS_TOWARDS_MAX = "jobRestartsCountTowardsMax"
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ def children(jobset: Object, jobs: Sequence[Object]) -> Children:
     restarts = status_of(jobset).get("restarts", 0)
     groups: dict[str, list[Object]] = {"active": [], "succeeded": [], "failed": [], "previous": []}
     for job in jobs:
-        if int(labels_of(job).get(RESTART_ATTEMPT, "0")) < restarts:
+        if int(labels_of(job).get(RESTART_ATTEMPT, "0")) < restarts or _was_restarted(jobset, job):
             groups["previous"].append(job)
         elif is_true(status_of(job), "Failed"):
             groups["failed"].append(job)
@@ -114,8 +118,30 @@ def children(jobset: Object, jobs: Sequence[Object]) -> Children:
     return Children(**groups)
 
 
-def replicated_status(jobset: Object, jobs: Children) -> list[Object]:
-    """`status.replicatedJobsStatus`: how many Jobs are in each state, by name in descending order as upstream sorts."""
+def _was_restarted(jobset: Object, job: Object) -> bool:
+    """Whether a newer attempt of this Job alone has begun. One without the label is from before the feature gate."""
+    labels = labels_of(job)
+    if JOB_RESTART_ATTEMPT not in labels:
+        return False
+    statuses = status_of(jobset).get("replicatedJobsStatus") or ()
+    counts: Sequence[int] = _counter(statuses, labels[REPLICATED_JOB], JOB_RESTARTS)
+    return bool(counts) and int(labels[JOB_RESTART_ATTEMPT]) < counts[int(labels[JOB_INDEX])]
+
+
+def job_restarts(statuses: Sequence[Object], replicated: Object, counter: str = JOB_RESTARTS) -> list[int]:
+    """A counter for each Job of a replicated job; zeros before the first restart, when the status has none."""
+    return list(_counter(statuses, replicated["name"], counter) or [0] * replicas_of(replicated))
+
+
+def _counter(statuses: Sequence[Object], replicated: str, counter: str) -> Sequence[int]:
+    return next((each.get(counter) or () for each in statuses if each["name"] == replicated), ())
+
+
+def replicated_status(jobset: Object, jobs: Children, gates: Collection[str] = ()) -> list[Object]:
+    """`status.replicatedJobsStatus`: how many Jobs are in each state, by name in descending order as upstream sorts.
+
+    With the RestartJob gate the counters of restarted Jobs stay; without it they are dropped.
+    """
     counts = {
         replicated["name"]: {
             "name": replicated["name"],
@@ -127,6 +153,10 @@ def replicated_status(jobset: Object, jobs: Children) -> list[Object]:
         }
         for replicated in replicated_jobs(jobset)
     }
+    if RESTART_JOB in gates:
+        for old in status_of(jobset).get("replicatedJobsStatus") or ():
+            kept = {name: old[name] for name in (JOB_RESTARTS, JOB_RESTARTS_TOWARDS_MAX) if name in old}
+            counts[old["name"]].update(kept)
     for job in jobs.active:
         entry = counts[labels_of(job)[REPLICATED_JOB]]
         entry["ready"] += _is_ready(job)

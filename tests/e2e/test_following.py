@@ -1,62 +1,15 @@
 """logs, status and wait through what happens to a workload: nothing lost, nothing twice, and true exit codes."""
 
 import os
-import re
 import signal
-import threading
 
 import pytest
+from following import Following, counting, kill, rows
 from worlds import World, until
 
 pytestmark = pytest.mark.e2e
 
-# Counts aloud without end, at 50 lines a second; each life of the process has a name of its own
-COUNTING = "n=0; while :; do n=$((n+1)); echo $BASHPID $n; sleep 0.02; done"
 ENDING = "for n in $(seq {count}); do echo line $n; sleep 0.01; done; exit {code}"
-
-
-def counting(cluster, name, *flags, slices=1):
-    cluster.create(name, *flags, slices=slices, command=("bash", "-c", COUNTING))
-    assert cluster.json("wait", name, "--for=running", "--timeout=60s")["result"] == "Running"
-
-
-class Following:
-    """`xlaunch logs` in the background."""
-
-    def __init__(self, cluster, *argv):
-        self.process = cluster.start("logs", *argv)
-        self.lines, self.said = [], []
-        self._threads = [
-            threading.Thread(target=self._take, args=pair)
-            for pair in ((self.process.stdout, self.lines), (self.process.stderr, self.said))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def _take(self, stream, lines):
-        for line in stream:
-            lines.append(line.decode().rstrip("\n"))
-
-    def lives(self):
-        """The counts of each life, in the order in which they came."""
-        found = {}
-        for line in list(self.lines):
-            life, _, count = line.partition(" ")
-            found.setdefault(life, []).append(int(count))
-        return list(found.values())
-
-    def done(self):
-        code = self.process.wait(timeout=60)
-        for thread in self._threads:
-            thread.join()
-        return code
-
-    def says(self, words):
-        until(lambda: any(words in line for line in list(self.said)), f"{words!r} on stderr, not {self.said}")
-
-    def grows(self, life):
-        """Waits until that many lives have been read, the last of them for a while."""
-        until(lambda: len(self.lives()) >= life and len(self.lives()[life - 1]) > 20, f"life {life}")
 
 
 def test_every_line_once_across_a_restart_of_the_jobset(cluster):
@@ -91,13 +44,6 @@ def test_every_line_once_across_a_restart_of_the_container(cluster):
     assert f"pathways-proxy has restarted in pod {pod} (restart 1, after exit 137 (SIGKILL))" in following.said
 
 
-def kill(cluster, pod, container):
-    """SIGKILL, as the kernel does to what takes too much memory; the node agent's event names the process."""
-    told = [event["message"] for event in cluster.get("events") if event["involvedObject"]["name"] == pod]
-    [number] = re.findall(rf"Started container {container} as process (\d+)", "\n".join(told))
-    os.kill(int(number), signal.SIGKILL)
-
-
 def restarted(cluster, name, container):
     """The container's row once it has been restarted."""
     found = cluster.json("status", name)["head"]["containers"]
@@ -130,10 +76,6 @@ def test_lost_hosts_show_at_once_with_their_wait(cluster):
     whole = until(lambda: rows(cluster, "loses")[1]["ready"] == 4 and rows(cluster, "loses")[1], "the replacement")
     assert (whole["missing"], whole["lost"], whole["nextReplacementSeconds"]) == (0, 3, 80.0)
     assert rows(cluster, "loses")[0]["lost"] == 0
-
-
-def rows(cluster, name):
-    return cluster.json("status", name)["slices"]
 
 
 def test_a_line_is_waited_for(cluster):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from xlaunch.core.checks import check
 from xlaunch.core.env import EnvVar
 from xlaunch.core.errors import UsageError
-from xlaunch.core.manifest import make_plan, notices, restart_budget, slice_restarts, values
+from xlaunch.core.manifest import make_plan, restart_budget, slice_restarts, values
 from xlaunch.core.plan import plan_hash
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.tpu import lookup, names
@@ -100,6 +100,14 @@ def test_a_long_name_gets_a_short_subdomain(length, has_subdomain):
     assert any("addresses end in" in notice for notice in plan.notices) == has_subdomain
 
 
+def test_a_coordinator_limits_the_name():
+    """Its address has the name twice, or once with a subdomain of our own; without it the pods' names set the limit."""
+    with pytest.raises(UsageError, match="has 38 characters and may have 37"):
+        make_plan(spec(name="a" * 38), TEMPLATE)
+    plan = make_plan(spec(name="a" * 39), MINE)
+    assert (plan.name, plan.notices) == ("a" * 39, ())
+
+
 MINE = """
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -174,9 +182,10 @@ def test_a_patch_is_checked_again(patch, said):
 
 
 def test_choices_are_told():
-    told = notices(spec(name="a" * 30, restart_scope="slice", restart_exit_codes=(1,), env=(EnvVar("TOKEN", "x"),)))
+    given_ = spec(name="a" * 30, restart_scope="slice", restart_exit_codes=(1,), env=(EnvVar("TOKEN", "x"),))
+    told = make_plan(given_, TEMPLATE).notices
     assert [word for word in ("22", "RestartJob", "TOKEN") if not any(word in line for line in told)] == []
-    assert notices(spec()) == []
+    assert make_plan(spec(), TEMPLATE).notices == ()
 
 
 def test_every_value_is_documented():

@@ -25,7 +25,7 @@ def spec(**given):
     "given",
     [
         {},
-        {"name": "a" * 37},
+        {"name": "a" * 39},
         {"num_slices": MAX_INT32 // 4},
         {"num_slices": 3, "elastic_slices": 3},
         {"max_restarts": MAX_INT32, "max_slice_restarts": MAX_INT32},
@@ -45,7 +45,7 @@ def test_what_is_fine(given):
         ({"name": "Has_Upper"}, "can't be the name of a workload"),
         ({"name": "1st"}, "can't be the name of a workload"),
         ({"name": ""}, "can't be the name of a workload"),
-        ({"name": "a" * 38}, "has 38 characters and may have 37"),
+        ({"name": "a" * 40}, "has 40 characters and may have 39"),
         ({"num_slices": 0}, "--num-slices 0"),
         ({"num_slices": MAX_INT32 // 4 + 1}, "--num-slices"),
         ({"num_slices": 1025, "restart_scope": "slice"}, "--num-slices 1025"),
@@ -82,15 +82,16 @@ def test_what_is_refused(given, said):
 
 
 @pytest.mark.parametrize(
-    ("slices", "hosts", "longest"), [(1, 1, 37), (3, 4, 37), (100_000, 2240, 37), (10**7, 10**5, 36)]
+    ("slices", "hosts", "longest", "without"),
+    [(1, 1, 37, 39), (3, 4, 37, 39), (100_000, 2240, 37, 39), (10**7, 10**5, 36, 36)],
 )
-def test_how_long_a_name_may_be(slices, hosts, longest):
-    assert longest_workload_name(slices, hosts) == longest
-    assert longest_workload_name(slices, hosts, short_subdomain=False) == 22
+def test_how_long_a_name_may_be(slices, hosts, longest, without):
+    assert longest_workload_name(slices, hosts, coordinator=True) == longest
+    assert longest_workload_name(slices, hosts, coordinator=False) == without
 
 
 def test_a_longer_name_is_refused_with_a_proposal_that_is_taken():
     with pytest.raises(UsageError) as error:
-        spec(name="a" * 38)
+        spec(name="a" * 40)
     proposed = re.search(r"--workload=(\S+),", error.value.next)[1]
     assert spec(name=proposed).name == proposed

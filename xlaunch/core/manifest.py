@@ -13,7 +13,7 @@ from xlaunch.core.merge_patch import merge_patch
 from xlaunch.core.names import longest_coordinated_name, short_subdomain
 from xlaunch.core.plan import Manifest, Plan, finished
 from xlaunch.core.render import parse, render
-from xlaunch.core.spec import HEAD_JOB, PathwaysSpec
+from xlaunch.core.spec import HEAD_JOB, PathwaysSpec, check_name
 
 
 def make_plan(spec: PathwaysSpec, template: str, patch: Mapping[str, Any] | None = None) -> Plan:
@@ -22,6 +22,7 @@ def make_plan(spec: PathwaysSpec, template: str, patch: Mapping[str, Any] | None
     The same input gives the same bytes. Raises UsageError.
     """
     manifest = without_nulls(parse(render(template, values(spec)), "The rendered template"))
+    check_name(spec, coordinator=_has_coordinator(manifest))
     check(manifest)
     _add_to_every_pod(manifest, spec.labels, spec.annotations)
     if spec.env:
@@ -30,7 +31,7 @@ def make_plan(spec: PathwaysSpec, template: str, patch: Mapping[str, Any] | None
         manifest = _patched(manifest, patch)
     check(manifest)
     _check_identity(manifest, spec)
-    return finished(manifest, tuple(notices(spec)))
+    return finished(manifest, tuple(notices(spec, manifest)))
 
 
 def values(spec: PathwaysSpec) -> dict[str, Any]:
@@ -118,13 +119,14 @@ def subdomain(spec: PathwaysSpec) -> str:
     return short_subdomain(spec.name)
 
 
-def notices(spec: PathwaysSpec) -> list[str]:
+def notices(spec: PathwaysSpec, manifest: Manifest) -> list[str]:
     """What to tell about the choices that a plan makes by itself."""
     lines = []
-    if subdomain(spec):
+    own = subdomain(spec)
+    if own and (manifest["spec"].get("network") or {}).get("subdomain") == own:
         lines.append(
             f"Note: the name has {len(spec.name)} characters, more than the 22 that JobSet allows by default, "
-            f"so the pods' addresses end in .{subdomain(spec)}."
+            f"so the pods' addresses end in .{own}."
         )
     if spec.restart_scope == "slice":
         lines.append(
@@ -141,6 +143,12 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def _has_coordinator(manifest: Manifest) -> bool:
+    """Whether there is one, in a manifest that has not been checked yet."""
+    spec = manifest.get("spec")
+    return isinstance(spec, Mapping) and bool(spec.get("coordinator"))
 
 
 def _pod_templates(manifest: Manifest) -> list[dict[str, Any]]:

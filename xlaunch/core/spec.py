@@ -92,7 +92,7 @@ class PathwaysSpec:
     tmp: str = "emptyDir"
 
     def __post_init__(self) -> None:
-        _check_name(self)
+        check_name(self, coordinator=False)  # whether there is one, the template says
         _check_numbers(self)
         _check_names_of_objects(self)
         for flag, image in self._images():
@@ -124,17 +124,15 @@ class PathwaysSpec:
         ]
 
 
-def longest_workload_name(num_slices: int, hosts: int, *, short_subdomain: bool = True) -> int:
-    """How long the name may be: 37 for usual sizes, 22 without a subdomain of our own."""
-    return min(
-        longest_coordinated_name(HEAD_JOB, short_subdomain=short_subdomain),
-        longest_name(HEAD_JOB, 1, 1),
-        longest_name(WORKER_JOB, num_slices, hosts),
-    )
+def longest_workload_name(num_slices: int, hosts: int, *, coordinator: bool) -> int:
+    """How long the name may be: 37 for usual sizes, 39 in a JobSet without a coordinator."""
+    limit = min(longest_name(HEAD_JOB, 1, 1), longest_name(WORKER_JOB, num_slices, hosts))
+    return min(limit, longest_coordinated_name(HEAD_JOB, short_subdomain=True)) if coordinator else limit
 
 
-def _check_name(spec: PathwaysSpec) -> None:
-    limit = longest_workload_name(max(spec.num_slices, 1), spec.tpu.hosts)
+def check_name(spec: PathwaysSpec, *, coordinator: bool) -> None:
+    """Raises UsageError, with a name that would do, where the workload's can't be one or is too long."""
+    limit = longest_workload_name(max(spec.num_slices, 1), spec.tpu.hosts, coordinator=coordinator)
     if is_dns1035_label(spec.name) and len(spec.name) <= limit:
         return
     if len(spec.name) > limit:

@@ -1,6 +1,5 @@
 import json
 import os
-import resource
 import subprocess
 import sys
 
@@ -24,21 +23,6 @@ def test_kubeconfig_has_one_context_and_no_credentials():
     assert body["users"] == [{"name": "xlaunch-ci", "user": {}}]
     context = {"cluster": "xlaunch-ci", "user": "xlaunch-ci", "namespace": "default"}
     assert body["contexts"] == [{"name": "xlaunch-ci", "context": context}]
-
-
-def test_a_caller_that_has_gone_is_no_error(tmp_path):
-    reading, writing = os.pipe()
-    os.close(reading)
-    server.tell(writing, {"server": "url"})
-
-
-def test_the_file_limit_is_raised_to_the_hard_one():
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        server.raise_file_limit()
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_server_that_cannot_listen_says_why(tmp_path):

@@ -69,14 +69,15 @@ async def serve(cluster: LocalCluster, starter: Starter) -> None:
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
     watch_for_strangers(loop)
     clock = ScaledClock(cluster.time_scale)
-    kube = EmbeddedKube(clock, hooks())
+    kube = EmbeddedKube(clock, hooks(cluster.feature_gates))
     with claim_subnet() as claim:
         subnet = subnet_of(claim)
         site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
         agent = make_agent(kube, clock, site, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
         await agent.register()
         # Before the API listens, so that nothing waits for them
-        work = [asyncio.create_task(run_controllers(kube, clock, report)), asyncio.create_task(agent.run())]
+        controllers = run_controllers(kube, clock, report, cluster.feature_gates)
+        work = [asyncio.create_task(controllers), asyncio.create_task(agent.run())]
         url = await listen(kube, agent)
         starter.serving(cluster, url, kubeconfig(cluster.context, url))
         waiting = asyncio.create_task(stopped.wait())

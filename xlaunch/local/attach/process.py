@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,18 +23,16 @@ from xlaunch.local.attach.options import Options
 from xlaunch.local.kube import Kube, StatusError
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent
-from xlaunch.local.node.hosts import Hosts
 from xlaunch.local.node.launch import Site
 from xlaunch.local.node.logsource import PodLogs
 from xlaunch.local.node.nodes import NodeSpec
-from xlaunch.local.node.pod import Machine
-from xlaunch.local.node.process import ContainerProcess, watch_for_strangers
-from xlaunch.local.recorder import Recorder
+from xlaunch.local.node.process import watch_for_strangers
 from xlaunch.local.rehearsal.images import SHIMS, stand_in
 from xlaunch.local.remote import access
 from xlaunch.local.remote.access import Access
 from xlaunch.local.remote.kube import RemoteKube
-from xlaunch.local.server import claim_subnet, raise_file_limit, report, subnet_of
+from xlaunch.local.server import claim_subnet, make_agent, subnet_of
+from xlaunch.local.service import raise_file_limit
 from xlaunch.local.time import ScaledClock
 
 # The first byte of the pod addresses that the control plane is told, in a network that is nobody's on the internet
@@ -53,7 +51,7 @@ def main(argv: list[str]) -> int:
     code = 0
     if alive:
         try:
-            asyncio.run(run(options.parse(argv[2:]), directory))
+            asyncio.run(run(options.parse(argv[2:]), directory, say))
         except XlaunchError as error:
             sys.stderr.write(". ".join(part for part in (error.message, error.why, error.next) if part) + "\n")
             code = error.code
@@ -63,8 +61,17 @@ def main(argv: list[str]) -> int:
     return code
 
 
-async def run(wanted: Options, directory: Path) -> None:
-    """Registers the nodes and runs their pods until SIGTERM. Raises UsageError and NetworkError before that."""
+def say(line: str) -> None:
+    """Tells whoever started the agent, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+async def run(wanted: Options, directory: Path, attached: Callable[[str], None]) -> None:
+    """Registers the nodes, reports that and runs their pods until SIGTERM, with all files in `directory`.
+
+    Raises UsageError and NetworkError before the report.
+    """
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
@@ -72,28 +79,21 @@ async def run(wanted: Options, directory: Path) -> None:
     login, clock = access.load(wanted.kubeconfig, wanted.context), ScaledClock()
     connector = aiohttp.TCPConnector(ssl=login.tls(), limit=0)
     with claim_subnet() as claim:
-        plan = nodes.plan(wanted.tpu, wanted.slices, wanted.heads, subnet_of(claim))
+        subnet = subnet_of(claim)
+        plan = nodes.plan(wanted.tpu, wanted.slices, wanted.heads, subnet)
+        site = Site(directory, subnet, clock.scale, stand_in, SHIMS, os.environ, REPORTED_NETWORK)
         async with aiohttp.ClientSession(connector=connector) as session:
             kube = RemoteKube(session, login, clock)
-            agent = make_agent(kube, clock, directory, subnet_of(claim), plan)
+            agent = make_agent(kube, clock, site, plan)
             await answering(kube, clock)
             await serve_logs(agent, plan, directory, authority_of(wanted, login))
             await agent.register()
             work = asyncio.create_task(agent.run())
-            sys.stdout.write(f"Attached {len(plan)} nodes to {login.server}\n")
-            sys.stdout.flush()
+            attached(f"Attached {len(plan)} nodes to {login.server}")
             waiting = asyncio.create_task(stopped.wait())
             await asyncio.wait([waiting, work], return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()  # it has ended by itself: a bug
-
-
-def make_agent(kube: Kube, clock: ScaledClock, directory: Path, subnet: int, plan: Sequence[NodeSpec]) -> Agent:
-    """The node agent on this machine, all of whose files are below `directory`."""
-    site = Site(directory, subnet, clock.scale, stand_in, SHIMS, os.environ, REPORTED_NETWORK)
-    site.buckets.mkdir(mode=0o700, exist_ok=True)
-    recorder = Recorder(kube, clock, "kubelet", report)
-    return Agent(Machine(kube, clock, site, Hosts(directory / "hosts"), recorder, ContainerProcess, report), plan)
 
 
 async def answering(kube: Kube, clock: ScaledClock) -> None:

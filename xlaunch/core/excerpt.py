@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 LENGTH = 300
 
 
@@ -12,3 +15,9 @@ def excerpt(text: str, length: int = LENGTH) -> str:
         return line
     half = (length - 5) // 2
     return f"{line[:half]} ... {line[-half:]}"
+
+
+def reason_and_message(said: Mapping[str, Any]) -> str:
+    """ "Unschedulable: 0/5 nodes are available": what a condition, a status or an event says, "" for nothing."""
+    message = " ".join(str(said.get("message") or "").split())
+    return ": ".join(part for part in (str(said.get("reason") or ""), message) if part)

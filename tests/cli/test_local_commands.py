@@ -22,7 +22,16 @@ LOCAL = LocalCluster(
     pid=10,
     server_pid=11,
 )
-CI = LocalCluster(**{**LOCAL.__dict__, "name": "ci", "directory": "/state/ci", "slices": 1, "time_scale": 0.1})
+CI = LocalCluster(
+    **{
+        **LOCAL.__dict__,
+        "name": "ci",
+        "directory": "/state/ci",
+        "slices": 1,
+        "time_scale": 0.1,
+        "feature_gates": ("RestartJob",),
+    }
+)
 
 
 @pytest.fixture
@@ -59,9 +68,11 @@ def test_up_prints_how_to_go_on(xlaunch, running):
 
 def test_up_asks_for_what_was_typed(xlaunch, running):
     xlaunch(
-        "local", "up", "--name", "ci", "--tpu-type", "v6e-8", "--slices", "2", "--heads", "3", "--time-scale", "0.1"
+        *("local", "up", "--name", "ci", "--tpu-type", "v6e-8", "--slices", "2", "--heads", "3"),
+        *("--time-scale", "0.1", "--feature-gate", "RestartJob"),
     )
     (name, options), *_ = running[1]
+    assert options["feature_gates"] == ["RestartJob"]
     kept = ("tpu_type", "slices", "heads", "machine_type", "time_scale")
     assert (name, *(options[each] for each in kept)) == ("ci", "v6e-8", 2, 3, "", 0.1)
 
@@ -81,15 +92,16 @@ def test_up_as_json(xlaunch, running):
         "slices": 3,
         "heads": 1,
         "timeScale": 1.0,
+        "featureGates": [],
         "created": "2026-11-29T12:00:00Z",
     }
 
 
 def test_status(xlaunch, running):
     assert xlaunch("local", "status").stdout.splitlines() == [
-        "NAME    TPU TYPE       SLICES   HEADS   TIME SCALE   KUBECONFIG",
-        "local   v5litepod-16   3        1       1            /state/local/kubeconfig",
-        "ci      v5litepod-16   1        1       0.1          /state/ci/kubeconfig",
+        "NAME    TPU TYPE       SLICES   HEADS   TIME SCALE   FEATURE GATES   KUBECONFIG",
+        "local   v5litepod-16   3        1       1                            /state/local/kubeconfig",
+        "ci      v5litepod-16   1        1       0.1          RestartJob      /state/ci/kubeconfig",
     ]
     items = json.loads(xlaunch("local", "status", "-o", "json").stdout)["items"]
     assert [each["name"] for each in items] == ["local", "ci"]

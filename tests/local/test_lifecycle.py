@@ -30,6 +30,7 @@ def running(env, **fields):
         ({"tpu_type": "v9-1"}, "v9-1 is not a TPU type"),
         ({"tpu_type": "v5litepod-256", "slices": 40}, "40 slices of v5litepod-256 have 2560 hosts"),
         ({"name": "A"}, "'A' cannot name an embedded cluster"),
+        ({"feature_gates": ["RestartJobs"]}, "--feature-gate RestartJobs is not one that the embedded cluster has"),
     ],
 )
 def test_requests_that_make_no_cluster(env, fields, words):
@@ -77,6 +78,16 @@ def test_the_usual_machine_needs_no_mention(env, monkeypatch, asked, kept):
 def test_ensure_takes_the_time_scale_as_it_runs(env, time_scale):
     made = running(env, time_scale=0.1)
     assert lifecycle.ensure("local", **SIZE, time_scale=time_scale, env=env, notice=print) == made
+
+
+def test_ensure_asks_for_the_gates_and_takes_one_that_has_more(env):
+    made = running(env)
+    with pytest.raises(RefusedError, match="without JobSet's feature gate RestartJob"):
+        lifecycle.ensure("local", **SIZE, feature_gates=["RestartJob"], env=env, notice=print)
+    gated = running(env, name="gated", feature_gates=("RestartJob",))
+    assert lifecycle.ensure("gated", **SIZE, feature_gates=["RestartJob"], env=env, notice=print) == gated
+    assert lifecycle.ensure("gated", **SIZE, env=env, notice=print) == gated
+    assert lifecycle.find("local", env) == made
 
 
 def test_ensure_does_not_change_the_time_scale(env):

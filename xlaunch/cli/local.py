@@ -13,12 +13,14 @@ from xlaunch.cli.session import Session
 from xlaunch.cli.target_flags import OutputOption
 from xlaunch.core.errors import RefusedError, UsageError
 from xlaunch.local import lifecycle
+from xlaunch.local.gates import FEATURE_GATES
 from xlaunch.local.lifecycle import DEFAULT_NAME, LocalCluster
 
 
 @examples("""
 xlaunch local up
 xlaunch local up --tpu-type v5litepod-32 --slices 2 --time-scale 0.1
+xlaunch local up --name gated --feature-gate RestartJob
 export KUBECONFIG=$(xlaunch local up --name ci -o json | jq -r .kubeconfig)
 xlaunch workload create-pathways --cluster=local --workload=hello --tpu-type=v5litepod-16 --docker-image=img \\
     --pathways-gcs-location=gs://my-bucket/tmp --follow -- python3 -c 'print("hello")'
@@ -39,6 +41,15 @@ def up(
     time_scale: Annotated[
         float | None, typer.Option(metavar="FACTOR", help="0.1 makes a back-off of 10 s take 1 s.  [default: 1]")
     ] = None,
+    feature_gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Turn an alpha feature of JobSet on: {', '.join(FEATURE_GATES)}. May be given several times.",
+            autocompletion=lambda: list(FEATURE_GATES),
+            show_default=False,
+        ),
+    ] = None,
     foreground: Annotated[bool, typer.Option("--foreground", help="Stay, and end the cluster with Ctrl-C.")] = False,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
@@ -49,7 +60,13 @@ def up(
     It is a rehearsal: no TPU is emulated, and what it can't do it refuses by name.
     """
     session = session_of(ctx)
-    size: dict[str, Any] = {"tpu_type": tpu_type, "slices": slices, "heads": heads, "machine_type": machine_type}
+    size: dict[str, Any] = {
+        "tpu_type": tpu_type,
+        "slices": slices,
+        "heads": heads,
+        "machine_type": machine_type,
+        "feature_gates": feature_gate or (),
+    }
     if foreground:
         return _foreground(session, name, {**size, "time_scale": 1.0 if time_scale is None else time_scale})
     cluster = lifecycle.ensure(name, **size, time_scale=time_scale, env=session.env, notice=session.notice)
@@ -123,15 +140,23 @@ def status(
     """Show the embedded clusters of this machine."""
     found = lifecycle.clusters(session_of(ctx).env)
     rows = [
-        (each.name, each.tpu_type, str(each.slices), str(each.heads), f"{each.time_scale:g}", str(each.kubeconfig))
+        (
+            each.name,
+            each.tpu_type,
+            str(each.slices),
+            str(each.heads),
+            f"{each.time_scale:g}",
+            ",".join(each.feature_gates),
+            str(each.kubeconfig),
+        )
         for each in found
     ]
-    columns = ("NAME", "TPU TYPE", "SLICES", "HEADS", "TIME SCALE", "KUBECONFIG")
+    columns = ("NAME", "TPU TYPE", "SLICES", "HEADS", "TIME SCALE", "FEATURE GATES", "KUBECONFIG")
     empty = "No embedded cluster runs on this machine. Start one: xlaunch local up"
     return Result(
         "LocalClusterList",
         {"items": [_body(each) for each in found]},
-        [Table(columns, rows, empty, optional=("KUBECONFIG",))],
+        [Table(columns, rows, empty, optional=("FEATURE GATES", "KUBECONFIG"))],
     )
 
 
@@ -158,5 +183,6 @@ def _body(cluster: LocalCluster) -> dict[str, Any]:
         "slices": cluster.slices,
         "heads": cluster.heads,
         "timeScale": cluster.time_scale,
+        "featureGates": list(cluster.feature_gates),
         "created": cluster.created,
     }

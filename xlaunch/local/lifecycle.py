@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from xlaunch.core.timestamps import stamp
 from xlaunch.local import procs, state
 from xlaunch.local.leftovers import sweep
 from xlaunch.local.plane import EMBEDDED_PLANE, Plane
-from xlaunch.local.size import check_size, describe, request, up_line
+from xlaunch.local.size import check_has_gates, check_size, describe, request, up_line
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
 __all__ = ["DEFAULT_NAME", "LocalCluster", "clusters", "describe", "ensure", "find", "start", "stop", "wait_ended"]
@@ -53,6 +53,7 @@ def ensure(
     heads: int = 1,
     machine_type: str = "",
     time_scale: float | None = None,
+    feature_gates: Iterable[str] = (),
     plane: Plane | None = None,
     env: Mapping[str, str],
     notice: Notice,
@@ -60,11 +61,11 @@ def ensure(
     """The running cluster of that name if it is large enough, else a new one, which stays up.
 
     `time_scale` and `plane` None: those of the running one, or 1 and the embedded one. Raises RefusedError (exit 4)
-    when it runs and lacks the slices or heads, or has another time scale or control plane than the one that was asked
-    for: a running cluster does not change.
+    when it runs and lacks the slices, heads or feature gates, or has another time scale or control plane than the one
+    that was asked for: a running cluster does not change.
     """
     scale = 1.0 if time_scale is None else time_scale
-    wanted = request(name, tpu_type, slices, heads, machine_type, scale, plane or EMBEDDED_PLANE, env)
+    wanted = request(name, tpu_type, slices, heads, machine_type, scale, feature_gates, plane or EMBEDDED_PLANE, env)
     with state.lock(env) as lock:
         for dead in sweep(env):
             notice(f"Removed what was left of the local cluster {dead}.")
@@ -73,9 +74,9 @@ def ensure(
             if plane and not running.plane.fits(plane):
                 raise _other(running, f"on {running.plane}", "OtherControlPlane", up_line(wanted))
             check_size(running, wanted)
+            check_has_gates(running, wanted)
             if time_scale not in (None, running.time_scale):
-                line = f"{up_line(wanted)} --time-scale {time_scale:g}"
-                raise _other(running, f"with --time-scale {running.time_scale:g}", "OtherTimeScale", line)
+                raise _other(running, f"with --time-scale {running.time_scale:g}", "OtherTimeScale", up_line(wanted))
             return running
         cluster = _start(wanted, env, lock, lifeline=None)
     notice(f"Started the {cluster.title}: {describe(cluster)}.")
@@ -99,6 +100,7 @@ def start(
     heads: int = 1,
     machine_type: str = "",
     time_scale: float = 1.0,
+    feature_gates: Iterable[str] = (),
     plane: Plane | None = None,
     env: Mapping[str, str],
     lifeline: int | None = None,
@@ -107,7 +109,8 @@ def start(
 
     With `lifeline`, the reading end of a pipe, the cluster ends when the last writing end is closed, also by a kill -9.
     """
-    wanted = request(name, tpu_type, slices, heads, machine_type, time_scale, plane or EMBEDDED_PLANE, env)
+    plane = plane or EMBEDDED_PLANE
+    wanted = request(name, tpu_type, slices, heads, machine_type, time_scale, feature_gates, plane, env)
     with state.lock(env) as lock:
         sweep(env)
         running = state.read(wanted.path)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from xlaunch.core.errors import RefusedError, UsageError
 from xlaunch.core.tpu import TpuType, lookup
 from xlaunch.local import state
+from xlaunch.local.gates import check_gates
 from xlaunch.local.plane import EMBEDDED, EMBEDDED_PLANE, Plane
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
@@ -23,6 +24,7 @@ def request(
     heads: int,
     machine_type: str,
     time_scale: float,
+    feature_gates: Iterable[str],
     plane: Plane,
     env: Mapping[str, str],
 ) -> LocalCluster:
@@ -49,6 +51,7 @@ def request(
         heads=heads,
         machine_type="" if tpu == lookup(tpu_type) else machine_type,
         time_scale=time_scale,
+        feature_gates=check_gates(feature_gates),
         plane=plane,
     )
 
@@ -75,6 +78,7 @@ def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
         wanted,
         slices=max(wanted.slices, running.slices) if same else wanted.slices,
         heads=max(wanted.heads, running.heads),
+        feature_gates=check_gates((*running.feature_gates, *wanted.feature_gates)),
         plane=running.plane,
     )
     needed = describe(replace(wanted, plane=EMBEDDED_PLANE))
@@ -86,6 +90,20 @@ def check_size(running: LocalCluster, wanted: LocalCluster) -> None:
     )
 
 
+def check_has_gates(running: LocalCluster, wanted: LocalCluster) -> None:
+    """Raises RefusedError with the lines to type if the cluster runs without a feature gate that is needed."""
+    missing = [gate for gate in wanted.feature_gates if gate not in running.feature_gates]
+    if not missing:
+        return
+    changed = replace(running, feature_gates=check_gates((*running.feature_gates, *missing)))
+    raise RefusedError(
+        f"The {running.title} runs without JobSet's feature gate {missing[0]}",
+        why="A running one does not change; the next line ends all that runs there",
+        next=f"xlaunch local down --name {running.name} && {up_line(changed)}",
+        reason="FeatureGateOff",
+    )
+
+
 def up_line(cluster: LocalCluster) -> str:
     """The command that starts a cluster of that name and size."""
     words = ["xlaunch local up", f"--tpu-type {cluster.tpu_type}", f"--slices {cluster.slices}"]
@@ -93,6 +111,9 @@ def up_line(cluster: LocalCluster) -> str:
         words.append(f"--heads {cluster.heads}")
     if cluster.machine_type:
         words.append(f"--machine-type {cluster.machine_type}")
+    words += [f"--feature-gate {gate}" for gate in cluster.feature_gates]
+    if cluster.time_scale != 1.0:
+        words.append(f"--time-scale {cluster.time_scale:g}")
     if cluster.name != DEFAULT_NAME:
         words.append(f"--name {cluster.name}")
     return " ".join(words) + cluster.plane.flags()

@@ -25,7 +25,7 @@ from xlaunch.core.errors import NotFoundError, RefusedError, UsageError, Xlaunch
 from xlaunch.local import procs
 from xlaunch.local.plane import EMBEDDED, EMBEDDED_PLANE, Plane
 
-# 2: there is a control plane, `plane`; a record without one has the embedded one
+# 2: there is a control plane, `plane`, and `feature_gates`; a record without them has the embedded one and none
 FORMAT = 2
 DEFAULT_NAME = "local"
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
@@ -37,8 +37,8 @@ MARKER = "XLAUNCH_CLUSTER_ID"
 class LocalCluster:
     """One local cluster as its record says.
 
-    `server` is the API server's URL (the embedded one's with its secret path), "" while it starts. `pid`, `start` name
-    the guardian, `server_pid`, `server_start` the server.
+    `feature_gates` are those of JobSet that are on. `server` is the API server's URL (the embedded one's with its
+    secret path), "" while it starts. `pid`, `start` name the guardian, `server_pid`, `server_start` the server.
     """
 
     name: str
@@ -49,6 +49,7 @@ class LocalCluster:
     heads: int
     time_scale: float
     machine_type: str = ""
+    feature_gates: tuple[str, ...] = ()
     created: str = ""
     pid: int = 0
     start: int = 0
@@ -148,7 +149,14 @@ def read(directory: Path) -> LocalCluster | None:
             next="Take it down with the xlaunch that started it",
             reason="NewerFormat",
         )
-    return LocalCluster(**{**body, "directory": str(directory), "plane": Plane(**body.get("plane", {}))})
+    return LocalCluster(
+        **{
+            **body,
+            "directory": str(directory),
+            "feature_gates": tuple(body.get("feature_gates", ())),
+            "plane": Plane(**body.get("plane", {})),
+        }
+    )
 
 
 def write(cluster: LocalCluster) -> None:

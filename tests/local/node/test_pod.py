@@ -317,6 +317,20 @@ def test_active_deadline(tmp_path):
     scenario(tmp_path, pod(activeDeadlineSeconds=60), story)
 
 
+def test_an_active_deadline_may_be_set_while_the_pod_runs(tmp_path):
+    async def story(running):
+        world = running.world
+        await world.clock.advance(30)
+        running.runner.update(await world.kube.patch("pods", "p", {"spec": {"activeDeadlineSeconds": 100}}, "default"))
+        await world.clock.advance(30)
+        assert await world.phase() == "Running"
+        running.runner.update(await world.kube.patch("pods", "p", {"spec": {"activeDeadlineSeconds": 1}}, "default"))
+        await settle()
+        assert [await world.phase(), (await world.status())["reason"]] == ["Failed", "DeadlineExceeded"]
+
+    scenario(tmp_path, pod(), story)
+
+
 def test_a_command_that_does_not_exist_is_a_start_error(tmp_path):
     async def story(running):
         ended = (await running.container())["state"]["terminated"]

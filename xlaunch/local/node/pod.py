@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ class PodRunner:
         self._to_delete = asyncio.Event()
         self._gone = asyncio.Event()
         self._moved = asyncio.Event()
-        self._deadline = float("inf")
+        self._updated = asyncio.Event()
+        self._deadline = inf
         self._ended = Ending()
         self._writer = PodWriter(machine.kube, machine.clock, pod)
         self._notes: set[asyncio.Task[None]] = set()
@@ -85,6 +87,8 @@ class PodRunner:
         """A new version of the pod: its status as others see it, and perhaps the wish to delete it."""
         self.pod = pod
         self._writer.observe(pod)
+        self._updated.set()
+        self._updated = asyncio.Event()
         if is_deleting(pod):
             self._stop_within(pod["metadata"].get("deletionGracePeriodSeconds", DEFAULT_GRACE))
             self._to_delete.set()
@@ -170,11 +174,17 @@ class PodRunner:
                     mains.create_task(each.run())
 
     async def _limit(self) -> None:
-        """Returns when the pod's activeDeadlineSeconds are over."""
-        seconds = self.pod["spec"].get("activeDeadlineSeconds")
-        if seconds is None:
-            await asyncio.Event().wait()
-        await self._clock.sleep(seconds)
+        """Returns when the pod's activeDeadlineSeconds are over, which may be set or shortened while it runs."""
+        began = self._clock.monotonic()
+        while (left := began + self.pod["spec"].get("activeDeadlineSeconds", inf) - self._clock.monotonic()) > 0:
+            ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._updated.wait())]
+            if left < inf:
+                ends.append(asyncio.ensure_future(self._clock.sleep(left)))
+            try:
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for each in ends:
+                    each.cancel()
         message = "Pod was active on the node longer than the specified deadline"
         self._ended = Ending(reason="DeadlineExceeded", message=message)
         self._note(Note("Normal", "DeadlineExceeded", message))

@@ -99,6 +99,18 @@ def test_leases_are_renewed_every_ten_seconds(tmp_path):
     scenario(tmp_path, story)
 
 
+def test_a_lease_of_another_length_is_renewed_every_quarter_of_it(tmp_path):
+    async def story(world, agent):
+        other = Agent(world.machine, nodes.plan(lookup("v5litepod-16"), 1, 1, 77), lease_seconds=8)
+        task = asyncio.ensure_future(other.run())
+        await world.clock.advance(2)
+        assert await lease(world, "tpu-0-3") == "2026-11-29T12:00:02.000000Z"
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    scenario(tmp_path, story)
+
+
 def test_a_lost_node_falls_silent(tmp_path):
     async def story(world, agent):
         await start(world, pod(node="tpu-0-1", policy="OnFailure"))
@@ -224,6 +236,23 @@ def test_a_deleted_node_is_gone_with_its_processes_and_may_be_created_again(tmp_
         await world.kube.create("nodes", node)
         await settle()
         assert len(world.spawner.running()) == 1
+
+    scenario(tmp_path, story)
+
+
+def test_a_node_made_again_by_its_bare_name_is_the_machine_that_it_was(tmp_path):
+    async def story(world, agent):
+        before = await world.kube.get("nodes", "tpu-0-1")
+        await world.kube.delete("nodes", "tpu-0-1")
+        await settle()
+        condemned = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}  # as a real API server begins
+        await world.kube.create("nodes", {"metadata": {"name": "tpu-0-1"}, "spec": {"taints": [condemned]}})
+        await settle()
+        again = await world.kube.get("nodes", "tpu-0-1")
+        assert again["metadata"]["labels"] == before["metadata"]["labels"]
+        assert condemned in again["spec"]["taints"]
+        assert before["spec"]["taints"][0] in again["spec"]["taints"]
+        assert again["status"] == before["status"]
 
     scenario(tmp_path, story)
 

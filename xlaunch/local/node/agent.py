@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from xlaunch.core.workload import is_true
 from xlaunch.local.informer import Change, Informer
-from xlaunch.local.kube import STRATEGIC, Object, StatusError
+from xlaunch.local.kube import STRATEGIC, Object, StatusError, find
 from xlaunch.local.node import nodes
-from xlaunch.local.node.nodes import RENEW_SECONDS, NodeSpec
+from xlaunch.local.node.nodes import LEASE_SECONDS, NodeSpec
 from xlaunch.local.node.pod import Machine, PodRunner, address_of
 from xlaunch.local.objects import LEASE_NAMESPACE, node_of, status_of, uid_of
 
@@ -18,14 +18,18 @@ class Agent:
     """One agent serves all nodes; a node is lost by the annotation `xlaunch.dev/lost: "true"`, or with its object.
 
     A lost node's processes are killed in silence and nothing is written about it or its pods any more, as when a
-    machine loses power. Without the annotation it comes back as after a reboot.
+    machine loses power. Without the annotation it comes back as after a reboot. An object of its name that somebody
+    makes again is a new machine, which gives itself labels, taints and status.
+
+    `lease_seconds` is the kubelet's nodeLeaseDurationSeconds: a lease is renewed when a quarter of it has passed.
     """
 
-    def __init__(self, machine: Machine, plan: Sequence[NodeSpec]) -> None:
+    def __init__(self, machine: Machine, plan: Sequence[NodeSpec], lease_seconds: int = LEASE_SECONDS) -> None:
         self._machine = machine
         self._kube = machine.kube
         self._clock = machine.clock
         self._specs = {spec.name: spec for spec in plan}
+        self._lease_seconds = lease_seconds
         self._alive: set[str] = set()
         self._runners: dict[str, PodRunner] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -83,6 +87,8 @@ class Agent:
             if node_of(pod) == name:
                 self._run(pod)
         known = self._nodes.objects.get(("", name))
+        if known and not nodes.is_registered(known):
+            await self._introduce(name)
         if known and not is_true(status_of(known), "Ready"):
             await self._report_ready(name)
 
@@ -137,9 +143,22 @@ class Agent:
         except StatusError as error:
             self._machine.report(f"node {name}", error)
 
+    async def _introduce(self, name: str) -> None:
+        """Gives a node that somebody made by its bare name what others register with; again if it changes meanwhile."""
+        while True:
+            try:
+                known = await find(self._kube, "nodes", name)
+                if known is None or nodes.is_registered(known):
+                    return
+                await self._kube.patch("nodes", name, nodes.introduction(self._specs[name], known))
+            except StatusError as error:
+                if error.code != 409:
+                    self._machine.report(f"node {name}", error)
+                    return
+
     async def _heartbeat(self) -> None:
         while True:
-            await self._clock.sleep(RENEW_SECONDS)
+            await self._clock.sleep(self._lease_seconds / 4)
             for name in sorted(self._alive):
                 await self._renew(name)
                 known = self._nodes.objects.get(("", name))
@@ -147,7 +166,7 @@ class Agent:
                     await self._report_ready(name)
 
     async def _renew(self, name: str) -> None:
-        lease = nodes.lease(name, self._clock.now())
+        lease = nodes.lease(name, self._clock.now(), self._lease_seconds)
         try:
             await self._kube.patch("leases", name, {"spec": lease["spec"]}, LEASE_NAMESPACE)
         except StatusError as error:

@@ -10,15 +10,17 @@ from datetime import datetime
 from xlaunch.core.timestamps import micro_stamp, stamp
 from xlaunch.core.tpu import TpuType
 from xlaunch.local.kube import KUBERNETES_VERSION, Object
+from xlaunch.local.objects import taints_of
 
 LOST = "xlaunch.dev/lost"
-# kubelet 1.35 defaults: nodeLeaseDurationSeconds, and the renewal every quarter of it; seconds
+# kubelet 1.35's default of nodeLeaseDurationSeconds
 LEASE_SECONDS = 40
-RENEW_SECONDS = 10
 # Where a kubelet serves logs (pkg/cluster/ports)
 KUBELET_PORT = 10250
 TPU = "google.com/tpu"
+TPU_TAINT = {"key": TPU, "value": "present", "effect": "NoSchedule"}
 HEAD_POOL = "cpu-np"
+POOL_LABEL = "cloud.google.com/gke-nodepool"
 # xpk's default machine for Pathways heads (xpk 1.16, core/nodepool.py)
 HEAD_MACHINE = "n2-standard-64"
 NODES_PER_BYTE = 250
@@ -80,19 +82,33 @@ def pod_address(subnet: int, index: int) -> str:
 
 def node(spec: NodeSpec, now: datetime) -> Object:
     """The Node object with its status, as GKE and its kubelet make it."""
+    body: Object = {"metadata": {"name": spec.name, "labels": _labels(spec)}, "spec": {}}
+    if spec.tpu:
+        body["spec"]["taints"] = [TPU_TAINT]
+    return {**body, "status": status(spec, now)}
+
+
+def introduction(spec: NodeSpec, known: Object) -> Object:
+    """The merge patch that makes a bare Node object that node; 409 where it has changed since."""
+    version = known["metadata"]["resourceVersion"]
+    patch: Object = {"metadata": {"resourceVersion": version, "labels": _labels(spec)}}
+    if spec.tpu:
+        patch["spec"] = {"taints": [*taints_of(known), TPU_TAINT]}
+    return patch
+
+
+def _labels(spec: NodeSpec) -> dict[str, str]:
     labels = {
         "kubernetes.io/hostname": spec.name,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": _architecture(),
         "node.kubernetes.io/instance-type": spec.machine_type,
-        "cloud.google.com/gke-nodepool": spec.pool,
+        POOL_LABEL: spec.pool,
     }
-    body: Object = {"metadata": {"name": spec.name, "labels": labels}, "spec": {}}
     if spec.tpu:
         labels["cloud.google.com/gke-tpu-accelerator"] = spec.tpu.accelerator
         labels["cloud.google.com/gke-tpu-topology"] = spec.tpu.topology
-        body["spec"]["taints"] = [{"key": TPU, "value": "present", "effect": "NoSchedule"}]
-    return {**body, "status": status(spec, now)}
+    return labels
 
 
 def status(spec: NodeSpec, now: datetime) -> Object:
@@ -137,12 +153,17 @@ def conditions(now: datetime) -> Sequence[Object]:
     ]
 
 
-def lease(name: str, now: datetime) -> Object:
+def lease(name: str, now: datetime, seconds: int = LEASE_SECONDS) -> Object:
     """The lease that tells the node lifecycle controller that the node is alive."""
     return {
         "metadata": {"name": name},
-        "spec": {"holderIdentity": name, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": micro_stamp(now)},
+        "spec": {"holderIdentity": name, "leaseDurationSeconds": seconds, "renewTime": micro_stamp(now)},
     }
+
+
+def is_registered(body: Object) -> bool:
+    """Whether the object says to which pool it belongs, as all do that were not made by their bare names."""
+    return POOL_LABEL in (body["metadata"].get("labels") or {})
 
 
 def is_lost(body: Object) -> bool:

@@ -88,6 +88,7 @@ def emit_error(session: Session, error: XlaunchError) -> None:
             # Arguments and names of files may hold bytes that are no text
             "message": _readable(sentence(error.message, error.why)),
             "next": _readable(error.next),
+            **error.more,
         }
         session.stdout.write(dump(body, session.output))
         session.stdout.flush()

@@ -76,7 +76,7 @@ def strange(what: str) -> NetworkError:
     )
 
 
-def refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
+def refusal(status: int, data: bytes, headers: Any) -> ApiError:
     """The error that an answer of 300 or more means, in the server's own words as far as it has any."""
     try:
         body = json.loads(data)
@@ -97,6 +97,7 @@ def refusal(status: int, data: bytes, headers: Mapping[str, str]) -> ApiError:
         details=details,
         retry_after=float(after) if after.isdecimal() else None,
         next=NEXT.get(status, NEXT[500] if status >= 500 else ""),
+        warnings=warnings(headers),
     )
 
 

@@ -19,7 +19,8 @@ Query = Iterable[tuple[str, str]] | Mapping[str, str]
 class ApiError(XlaunchError):
     """The API server answered with a Status: `status` is the HTTP code, `details` its details.
 
-    `message` is the server's own sentence. 4xx refusals are exit 4 (the API server refuses), the rest is exit 1.
+    `message` is the server's own sentence, `warnings` what it said besides. 4xx refusals are exit 4 (the API server
+    refuses), the rest is exit 1.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class ApiError(XlaunchError):
         details: Mapping[str, Any] | None = None,
         retry_after: float | None = None,
         next: str = "",
+        warnings: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message, reason=reason, next=next)
         self.status = status
         self.details = dict(details or {})
         self.retry_after = retry_after
+        self.warnings = warnings
         self.code = 4 if status in (400, 403, 405, 409, 413, 415, 422) else 1
 
 

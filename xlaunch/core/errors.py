@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class XlaunchError(Exception):
     """xlaunch cannot go on (exit 1): one sentence what, one sentence why, one next command.
 
-    `reason` is a CamelCase word for programs, stable across releases; `message` ends without a full stop.
+    `reason` is a CamelCase word for programs, stable across releases; `message` ends without a full stop. `more` are
+    further fields of the Error object that `-o json` prints.
     """
 
     code = 1
@@ -18,6 +21,7 @@ class XlaunchError(Exception):
         self.why = why
         self.next = next
         self.reason = reason or self.default_reason
+        self.more: dict[str, Any] = {}
 
 
 class DeclinedError(XlaunchError):

@@ -43,13 +43,17 @@ TOO_LONG = "must be no more than 63 characters"
 
 
 async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
-    """The mutating webhook's defaults for a new JobSet; those of the CRD are there."""
+    """The mutating webhook: defaults for a new JobSet; those of the CRD are there."""
     jobset = copy.deepcopy(new)
     spec = jobset.setdefault("spec", {})
     if "failurePolicy" in spec:
         spec["failurePolicy"].setdefault("maxRestarts", 0)
-    if old is not None:
-        return jobset
+    return jobset if old is not None else defaulted(jobset)
+
+
+def defaulted(jobset: Object) -> Object:
+    """A new JobSet with the defaults that do not come from the CRD; changes the one that it is given."""
+    spec = jobset["spec"]
     spec.setdefault("successPolicy", {"operator": "All"})
     spec.setdefault("startupPolicy", {"startupPolicyOrder": "AnyOrder"})
     for replicated in replicated_jobs(jobset):

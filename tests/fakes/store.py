@@ -17,7 +17,8 @@ class StoreApi:
     """Deletion takes `linger` seconds of the clock; None is for ever.
 
     `fail(method, *errors)` raises them one by one before anything happens. `lose(method)` does what was asked and
-    loses the answer. `meanwhile(method, act)` lets somebody else act just before.
+    loses the answer. `meanwhile(method, act)` lets somebody else act just before. A kind in `verdicts` is refused, one
+    in `forbidden` is not for this user to create, and one in `cautions` comes with warnings.
     """
 
     def __init__(self, clock, namespace="default"):
@@ -26,6 +27,7 @@ class StoreApi:
         self.linger, self.warnings = 0.0, ()
         self.errors, self.losses, self.others = {}, {}, {}
         self.leaving = {}
+        self.verdicts, self.forbidden, self.cautions = {}, set(), {}
         self.version = 0
 
     def fail(self, method, *errors):
@@ -86,9 +88,20 @@ class StoreApi:
         return Reply(200, object_list(*copy.deepcopy(items), version=str(self.version)))
 
     def _post(self, path, query, body):
-        key = f"{path}/{body['metadata']['name']}"
+        kind = body.get("kind")
+        if kind == "SelfSubjectAccessReview":
+            asked = body["spec"]["resourceAttributes"]["resource"]
+            return Reply(201, {"status": {"allowed": asked not in {f"{each.lower()}s" for each in self.forbidden}}})
+        if kind in self.forbidden:
+            raise status_error(403, "Forbidden", f'{kind} is forbidden: User "me" cannot create resource')
+        if kind in self.verdicts:
+            raise self.verdicts[kind]
+        name = body["metadata"].get("name") or body["metadata"]["generateName"] + "abcde"
+        key = f"{path}/{name}"
         if key in self.objects:
-            raise status_error(409, "AlreadyExists", "already exists", name=body["metadata"]["name"])
+            raise status_error(409, "AlreadyExists", "already exists", name=name)
+        if query.get("dryRun") == "All":
+            return Reply(201, copy.deepcopy(body), tuple(self.cautions.get(kind, ())))
         return Reply(201, self.put(body, path), tuple(self.warnings))
 
     def _delete(self, path, query, body):

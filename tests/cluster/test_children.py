@@ -1,0 +1,82 @@
+"""The Jobs and pods by which a dry run looks into a JobSet."""
+
+import copy
+
+import pytest
+from fakes.cluster import reference_jobset
+
+from xlaunch.cluster import children
+
+
+def jobset(**spec):
+    made = reference_jobset(**spec)
+    made["metadata"]["uid"] = "uid"
+    return made
+
+
+def by_name(made):
+    return {job["metadata"]["name"]: job for job in children.jobs(made)}
+
+
+def pods(made):
+    return {name: children.pod(job) for name, job in by_name(made).items()}
+
+
+def test_one_job_of_each_kind_the_one_with_the_longest_name():
+    made = jobset()
+    made["spec"]["replicatedJobs"][1]["replicas"] = 11
+    assert list(by_name(made)) == ["demo-elastic-pathways-head-0", "demo-elastic-worker-10"]
+
+
+def test_a_job_has_jobsets_labels_and_no_owner():
+    job = by_name(jobset())["demo-elastic-worker-2"]
+    assert job["kind"] == "Job"
+    assert job["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] == "demo-elastic"
+    assert job["metadata"]["namespace"] == "default"
+    assert "ownerReferences" not in job["metadata"]
+
+
+def test_nothing_is_made_of_a_replicated_job_without_replicas():
+    made = jobset()
+    made["spec"]["replicatedJobs"][1]["replicas"] = 0
+    assert list(by_name(made)) == ["demo-elastic-pathways-head-0"]
+
+
+def test_a_suspended_jobset_has_suspended_jobs():
+    assert all(job["spec"]["suspend"] for job in children.jobs(jobset(suspend=True)))
+
+
+def test_the_last_pod_of_a_job_without_what_jobset_finds_it_by():
+    pod = pods(jobset())["demo-elastic-worker-2"]
+    metadata = pod["metadata"]
+    assert metadata["generateName"] == "demo-elastic-worker-2-3-"
+    assert pod["spec"]["hostname"] == "demo-elastic-worker-2-3"
+    for place in ("labels", "annotations"):
+        assert not [key for key in metadata[place] if "jobset.sigs.k8s.io" in key]
+    assert metadata["labels"]["batch.kubernetes.io/job-completion-index"] == "3"
+    assert not {"ownerReferences", "finalizers"} & set(metadata)
+
+
+def test_labels_of_the_template_stay_on_the_pod():
+    made = jobset()
+    template = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    template.setdefault("metadata", {}).setdefault("labels", {})["team"] = "vision"
+    assert pods(made)["demo-elastic-pathways-head-0"]["metadata"]["labels"]["team"] == "vision"
+
+
+@pytest.mark.parametrize("missing", ["restartPolicy", "completionMode"])
+def test_what_jobsets_webhook_would_add_is_there(missing):
+    """Where the JobSet itself is refused there is no defaulted one to look into."""
+    made = jobset()
+    job = made["spec"]["replicatedJobs"][1]["template"]["spec"]
+    job.pop("completionMode", None)
+    job["template"]["spec"].pop("restartPolicy", None)
+    found = by_name(made)["demo-elastic-worker-2"]["spec"]
+    assert {**found, **found["template"]["spec"]}[missing] in ("OnFailure", "Indexed")
+
+
+def test_the_jobset_is_left_as_it_is():
+    made = jobset()
+    before = copy.deepcopy(made)
+    pods(made)
+    assert made == before

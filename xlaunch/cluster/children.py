@@ -1,0 +1,51 @@
+"""What JobSet and the Job controller would make of a JobSet, for a server to look at before it is made.
+
+JobSet's webhook does not look into pods, and a refused child Job shows only as an event of a JobSet that stays without
+pods. The Jobs are those of the embedded cluster's controllers, which follow JobSet v0.12.0 and Kubernetes 1.37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+Object = dict[str, Any]
+
+# By these JobSet finds its pods; its webhook refuses a follower whose leader is not there
+_JOBSET_KEYS = ("jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/")
+
+
+def jobs(jobset: Mapping[str, Any]) -> Iterator[Object]:
+    """The last Job of each replicated job, which has the longest name; none of those without replicas.
+
+    The JobSet may be one that no webhook has defaulted. The Jobs have no owner: in a dry run there is none, and Kueue's
+    webhook looks it up (Kueue v0.17.0 pkg/controller/jobframework/reconciler.go FindAncestorJobManagedByKueue).
+    """
+    from xlaunch.local.controllers.jobset.admission import defaulted
+    from xlaunch.local.controllers.jobset.build import child_job
+    from xlaunch.local.controllers.jobset.names import replicas_of, replicated_jobs
+
+    jobset = defaulted(deepcopy(dict(jobset)))
+    for replicated in replicated_jobs(jobset):
+        if replicas := replicas_of(replicated):
+            yield _without_owner(child_job(jobset, replicated, replicas - 1))
+
+
+def pod(job: Mapping[str, Any]) -> Object:
+    """The Job's last pod, without JobSet's labels and annotations and without an owner."""
+    from xlaunch.local.controllers.job.pods import pod_for
+
+    spec = job["spec"]
+    is_indexed = spec.get("completionMode") == "Indexed"
+    made = _without_owner(pod_for(job, spec.get("completions", 1) - 1 if is_indexed else None))
+    metadata = made["metadata"]
+    for place in ("labels", "annotations"):
+        kept = {key: value for key, value in metadata[place].items() if not key.startswith(_JOBSET_KEYS)}
+        metadata[place] = kept
+    return made
+
+
+def _without_owner(made: Object) -> Object:
+    metadata = {key: value for key, value in made["metadata"].items() if key not in ("ownerReferences", "finalizers")}
+    return {**made, "metadata": metadata}

@@ -1,0 +1,207 @@
+"""A dry run on the server: of the JobSet, of one Job of each kind, and of one pod of each role. Nothing is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from xlaunch.cluster import children, jobsets
+from xlaunch.cluster.api import Api, ApiError, Reply, namespaced
+from xlaunch.cluster.retry import is_passing, persist
+from xlaunch.cluster.submit import refused, stamped
+from xlaunch.core.checks import KIND
+from xlaunch.core.clock import Clock
+from xlaunch.core.errors import NetworkError, RefusedError
+from xlaunch.core.plan import Plan
+from xlaunch.core.refusals import sentence
+
+Object = Mapping[str, Any]
+T = TypeVar("T")
+
+INVALID = 422
+STAND_INS = 8
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+# apiserver pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr
+_UNSUPPORTED = "does not support dry run"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What the server said about one object."""
+
+    kind: str
+    name: str
+    reason: str
+    message: str
+
+
+class PlanRefusedError(RefusedError):
+    """The server refuses objects of a plan (exit 4); `-o json` prints all of them as `refusals`."""
+
+    def __init__(self, plan: Plan, refusals: list[Refusal]) -> None:
+        first = refusals[0]
+        if len(refusals) == 1:
+            message, why = f"The API server refuses {first.kind} {first.name}", first.message
+        else:
+            message = f"The API server refuses {len(refusals)} objects of {plan.name}"
+            why = ", ".join(f"{each.kind} {each.name}" for each in refusals)
+        super().__init__(
+            message, why=why, next="Correct what it names; --dry-run shows the manifest", reason=first.reason
+        )
+        self.more = {"refusals": [vars(each) for each in refusals]}
+
+
+@dataclass
+class Report:
+    """What the server said: `stored` is the JobSet as it would be, `existing` the one that has the name already.
+
+    `warnings` are those of the server with the objects that they are about, `left_out` what could not be asked and why.
+    """
+
+    existing: Object | None
+    stored: Object | None = None
+    accepted: list[str] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    warnings: dict[str, list[str]] = field(default_factory=dict)
+
+
+class DryRun:
+    """Dry-run creates for one plan. What passes by itself is tried again, each for `timeout` seconds.
+
+    An API server that never answered is not waited for (NetworkError).
+    """
+
+    def __init__(self, api: Api, plan: Plan, *, clock: Clock, timeout: float, notice: Callable[[str], None]) -> None:
+        self._api = api
+        self._plan = plan
+        self._namespace = plan.namespace or api.namespace
+        self._clock, self._timeout, self._notice = clock, timeout, notice
+        self._reached = False
+
+    def find(self) -> Object | None:
+        """The JobSet that has the plan's name; None where there is none."""
+        return self._persist(lambda: jobsets.find(self._api, self._plan.name, namespace=self._namespace, timeout=10.0))
+
+    def stored(self, *, exists: bool) -> Reply:
+        """The JobSet as the server would store it, after every webhook. Raises as `report`, and RefusedError.
+
+        Under a name that `exists` no create is answered so: it is asked for under another of the same length.
+        """
+        manifest = stamped(self._plan.manifest)
+        for name in _stand_ins(self._plan.name) if exists else (self._plan.name,):
+            try:
+                reply = self._create(_named(manifest, name))
+            except ApiError as error:
+                last = error
+                if not _is_taken(error):
+                    break
+            else:
+                return Reply(reply.status, _named(reply.body, self._plan.name), reply.warnings)
+        raise refused(last, self._plan, self._namespace) from last
+
+    def report(self) -> Report:
+        """What the server says to the JobSet, its Jobs and its pods: all refusals, not only the first.
+
+        Raises NotFoundError (the namespace), RefusedError (no JobSet here, or no right to create one), NetworkError.
+        """
+        report = Report(self.find())
+        try:
+            answer = self._ask(report, self._plan.name, stamped(self._plan.manifest))
+            if isinstance(answer, Reply):
+                report.stored = answer.body
+            elif _is_taken(answer):
+                report.stored = self.stored(exists=True).body
+            for job in children.jobs(report.stored or self._plan.manifest):
+                answer = self._ask(report, job["metadata"]["name"], job)
+                pod = children.pod(job)
+                # A template that is invalid in the Job is so in the pod, in the same words
+                self._ask(report, pod["metadata"]["generateName"].rstrip("-"), pod, repeats=answer.status == INVALID)
+        except ApiError as error:
+            raise refused(error, self._plan, self._namespace) from error
+        return report
+
+    def _ask(self, report: Report, name: str, body: Object, *, repeats: bool = False) -> Reply | ApiError:
+        """Asks for one object and notes the answer. Raises what is none: no such namespace, no right to a JobSet."""
+        label = f"{body['kind']} {name}"
+        answer: Reply | ApiError
+        try:
+            answer = self._create(body)
+        except ApiError as error:
+            answer = error
+            if error.code != 4:
+                raise
+            why = sentence(error.message, error.details)
+            if _is_taken(error):
+                report.accepted.append(label)
+            elif _UNSUPPORTED in why:
+                report.left_out.append(f"{label}: {why}")
+            elif self._is_about_rights(error, body):
+                if body["kind"] == KIND:
+                    raise
+                # The controllers create them, not the user
+                report.left_out.append(f"{label}: you may not create {_plural(body)} in namespace {self._namespace}")
+            elif not (repeats and error.status == INVALID):
+                report.refusals.append(Refusal(body["kind"], name, error.reason, why))
+        else:
+            report.accepted.append(label)
+        for text in answer.warnings:
+            report.warnings.setdefault(text, []).append(label)
+        return answer
+
+    def _is_about_rights(self, error: ApiError, body: Object) -> bool:
+        """Whether a 403 comes from the user's rights, not from a quota or policy; no where the server can't tell."""
+        if error.status != 403:
+            return False
+        attributes = {
+            "namespace": self._namespace,
+            "verb": "create",
+            "group": body["apiVersion"].rpartition("/")[0],
+            "resource": _plural(body),
+        }
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": attributes},
+        }
+        try:
+            answer = self._api.request("POST", REVIEWS, body=review).body
+        except (ApiError, NetworkError):
+            return False
+        return (answer.get("status") or {}).get("allowed") is False
+
+    def _create(self, body: Object) -> Reply:
+        query = {"dryRun": "All", "fieldManager": "xlaunch", "fieldValidation": "Strict"}
+        path = namespaced(self._api, body["apiVersion"], _plural(body), namespace=self._namespace)
+        return self._persist(lambda: self._api.request("POST", path, query=query, body=body))
+
+    def _persist(self, attempt: Callable[[], T]) -> T:
+        def is_worth(error: NetworkError | ApiError) -> bool:
+            return self._reached if isinstance(error, NetworkError) else is_passing(error)
+
+        answer = persist(attempt, clock=self._clock, timeout=self._timeout, notice=self._notice, is_worth=is_worth)
+        self._reached = True
+        return answer
+
+
+def _plural(body: Object) -> str:
+    return f"{body['kind'].lower()}s"
+
+
+def _is_taken(error: ApiError) -> bool:
+    """Whether nothing but the name is in the way: the server looks for it last (apiserver 0.35 store.go create)."""
+    return error.status == 409 and error.reason == "AlreadyExists"
+
+
+def _named(jobset: Object, name: str) -> Object:
+    return {**jobset, "metadata": {**jobset["metadata"], "name": name}}
+
+
+def _stand_ins(name: str) -> Iterator[str]:
+    """Names of the same length that begin alike, which nobody is likely to have."""
+    for seed in range(STAND_INS):
+        digest = hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
+        letter = chr(ord("a") + int(digest[:2], 16) % 26)
+        yield name[:-4] + digest[:4] if len(name) > 4 else (letter + digest)[: len(name)]

@@ -25,6 +25,11 @@ def leader(**more):
     return made
 
 
+def worker_on_silent_node(**more):
+    return pod("worker", 1, 3, ready=False, conditions=[condition("ContainersReady")], **more)
+
+
+SILENT = worker_on_silent_node(deleted="2026-11-29T12:00:30Z")
 DEAD = pod("worker", 1, 3, deleted="2026-11-29T12:00:00Z")
 SUCCEEDED = pod("worker", 1, 3, phase="Succeeded", statuses=[status(state=terminated(0))])
 RESTART_JOB = ("WorkerSucceeded", "kubectl delete job train-worker-1 -n default")
@@ -52,6 +57,16 @@ CASES = [
     (
         "C: the grace period is not over",
         {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [DEAD], "after": 20.0},
+        [],
+    ),
+    (
+        "C: the node is known to be silent, so nothing is to be waited for",
+        {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [SILENT], "after": 20.0},
+        [FORCE],
+    ),
+    (
+        "C: a pod on a silent node has not been told to go yet",
+        {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [worker_on_silent_node()]},
         [],
     ),
     ("E: a failed leader beside the next", {"pods": [leader(phase="Failed"), NEXT_LEADER]}, [DROP_LEADER]),

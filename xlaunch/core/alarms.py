@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.silence import silent_since
 from xlaunch.core.timestamps import seconds_since, words
 from xlaunch.core.workload import Workload, is_true
 
@@ -72,21 +73,31 @@ def _succeeded_workers(workload: Workload, jobs: Sequence[Object], pods: Sequenc
 
 
 def _dead_nodes(workload: Workload, jobs: Sequence[Object], pods: Sequence[Object], now: datetime) -> Iterable[Alarm]:
-    """A Job that must end waits for pods whose node does not answer; JobSet waits for the Job."""
+    """A Job that must end waits for pods whose node does not answer; JobSet waits for the Job.
+
+    Where it is not known that the node is silent, a pod that is long overdue tells it.
+    """
     ending = {
         job["metadata"]["name"]
         for job in jobs
         if is_true(job.get("status") or {}, "FailureTarget") and not is_true(job.get("status") or {}, "Failed")
     }
     for pod in pods:
-        overdue = seconds_since(pod["metadata"].get("deletionTimestamp"), now)
-        if _job_of(workload, pod) in ending and overdue > OVERDUE_SECONDS:
-            name, node = pod["metadata"]["name"], (pod.get("spec") or {}).get("nodeName", "")
-            yield Alarm(
-                "StuckOnDeadNode",
-                f"Pod {name} should be gone since {words(overdue)}; node {node} seems dead, and JobSet waits for it",
-                f"kubectl delete pod {name} -n {workload.namespace} --force --grace-period=0",
-            )
+        if _job_of(workload, pod) not in ending or not podlib.is_deleting(pod):
+            continue
+        name, node = pod["metadata"]["name"], (pod.get("spec") or {}).get("nodeName", "")
+        silent, overdue = silent_since(pod), seconds_since(pod["metadata"]["deletionTimestamp"], now)
+        if silent:
+            why = f"Pod {name} cannot end: node {node} has not answered for {words(now - silent)}"
+        elif overdue > OVERDUE_SECONDS:
+            why = f"Pod {name} should be gone since {words(overdue)}; node {node} seems dead"
+        else:
+            continue
+        yield Alarm(
+            "StuckOnDeadNode",
+            f"{why}, and JobSet waits for it",
+            f"kubectl delete pod {name} -n {workload.namespace} --force --grace-period=0",
+        )
 
 
 def _failed_leaders(workload: Workload, pods: Sequence[Object]) -> Iterable[Alarm]:

@@ -101,7 +101,7 @@ def in_place_restarts(pod: Object) -> int:
 def essence(pod: Object) -> Object:
     """The pod without what nothing here reads: managed fields, volumes, the containers' settings."""
     spec = pod.get("spec") or {}
-    kept: dict[str, Any] = {"nodeName": spec.get("nodeName", "")}
+    kept: dict[str, Any] = {"nodeName": spec.get("nodeName", ""), "tolerations": spec.get("tolerations") or ()}
     for place in ("containers", "initContainers"):
         settings = ("name", "restartPolicy")
         kept[place] = [{key: each[key] for key in settings if key in each} for each in spec.get(place) or ()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -54,15 +55,19 @@ class ControlPlane:
         self,
         directory: Path,
         *,
+        binaries: Path | None = None,
         env: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> Iterator[Instance]:
         """Builds what is missing, starts everything in an empty `directory` and ends it with the context.
 
+        With `binaries`, a directory as `testbed.binaries` describes it, that is what runs, whatever its versions.
         Raises BuildError or StartError. The calling thread must live as long as the context.
         """
-        builds = {name: build(each, env, say=say) for name, each in self.upstreams().items()}
+        builds = {
+            name: Build(binaries) if binaries else build(each, env, say=say) for name, each in self.upstreams().items()
+        }
         names = [*PORTS, *jobset.PORTS, *kueue.PORTS, *kwok.PORTS]
         instance = Instance(directory, dict(zip(names, free_ports(len(names)), strict=True)), clock or SystemClock())
         try:
@@ -103,8 +108,14 @@ class ControlPlane:
 
 
 def etcd(instance: Instance, build: Build) -> Command:
-    """One etcd that never syncs to disk: nothing here outlives its process."""
-    client, peer = (f"http://{LOOPBACK}:{instance.ports[name]}" for name in ("etcd", "etcd-peer"))
+    """One etcd that never syncs to disk: nothing here outlives its process.
+
+    Who may write to it rules the cluster, and with a node agent runs programs as this user: it wants a certificate.
+    """
+    client, peer = (f"https://{LOOPBACK}:{instance.ports[name]}" for name in ("etcd", "etcd-peer"))
+    server, trusted = instance.etcd_authority.server("etcd-server"), instance.etcd_authority.certificate
+    tls = ssl.create_default_context(cafile=str(trusted))
+    tls.load_cert_chain(instance.etcd_client.certificate, instance.etcd_client.key)
     argv: list[str | Path] = [
         build.binary("etcd"),
         f"--data-dir={instance.directory / 'etcd'}",
@@ -115,8 +126,14 @@ def etcd(instance: Instance, build: Build) -> Command:
         f"--initial-cluster=default={peer}",
         "--unsafe-no-fsync",
         "--quota-backend-bytes=4294967296",
+        # It would be its own client, with a certificate that is only for servers
+        "--enable-grpc-gateway=false",
+        *(f"--{side}client-cert-auth" for side in ("", "peer-")),
+        *(f"--{side}trusted-ca-file={trusted}" for side in ("", "peer-")),
+        *(f"--{side}cert-file={server.certificate}" for side in ("", "peer-")),
+        *(f"--{side}key-file={server.key}" for side in ("", "peer-")),
     ]
-    return Command("etcd", argv, partial(answers, f"{client}/health"))
+    return Command("etcd", argv, partial(answers, f"{client}/health", tls))
 
 
 def api_server(instance: Instance, build: Build) -> Command:
@@ -126,7 +143,10 @@ def api_server(instance: Instance, build: Build) -> Command:
     proxy = proxy_authority.user("front-proxy-client")
     argv: list[str | Path] = [
         build.binary("kube-apiserver"),
-        f"--etcd-servers=http://{LOOPBACK}:{instance.ports['etcd']}",
+        f"--etcd-servers=https://{LOOPBACK}:{instance.ports['etcd']}",
+        f"--etcd-cafile={instance.etcd_authority.certificate}",
+        f"--etcd-certfile={instance.etcd_client.certificate}",
+        f"--etcd-keyfile={instance.etcd_client.key}",
         f"--secure-port={instance.ports['kube-apiserver']}",
         f"--bind-address={LOOPBACK}",
         # Kubernetes 1.37 refuses to advertise loopback unless nobody reconciles endpoints

@@ -49,6 +49,8 @@ class Instance:
         self.pki.mkdir(mode=0o700)
         self.authority = pki.Authority(self.pki, "ca")
         self.server = self.authority.server("server")
+        self.etcd_authority = pki.Authority(self.pki, "etcd-ca")
+        self.etcd_client = self.etcd_authority.user("kube-apiserver-etcd-client")
         self.kubelet_client = self.authority.user("kube-apiserver-kubelet-client", [ADMIN_GROUP])
         self.tls = ssl.create_default_context(cafile=str(self.authority.certificate))
         self.kubeconfig = self.admin_of("default")
@@ -91,6 +93,10 @@ class Instance:
         others = [each for name, each in self._running.items() if name != component]
         end = self._clock.monotonic() + READY_SECONDS
         processes.wait_until(check, [*others, self._running[component]], what, self._clock, end)
+
+    def processes(self) -> dict[str, int]:
+        """The process of each component that runs."""
+        return {name: each.process.pid for name, each in self._running.items()}
 
     def stop(self, name: str) -> None:
         """Kills a component. The rest goes on without it."""

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-VALID = timedelta(days=30)
+VALID = timedelta(days=365)
 # A clock of another machine that reads these files may be behind
 SKEW = timedelta(hours=1)
 SERVER_NAMES = (x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost"))
@@ -118,7 +118,16 @@ def service_account_keys(directory: Path) -> Pair:
 
 
 def write_kubeconfig(path: Path, server: str, authority: Path, user: Pair, namespace: str = "default") -> Path:
-    """A kubeconfig that holds all it needs, so that it can be copied anywhere. JSON is YAML too."""
+    """A kubeconfig in a file that only its owner may read."""
+    path.touch(mode=0o600)
+    path.write_text(kubeconfig(server, authority, user, namespace=namespace), encoding="utf-8")
+    return path
+
+
+def kubeconfig(server: str, authority: Path, user: Pair, *, name: str = "testbed", namespace: str = "default") -> str:
+    """A kubeconfig that holds all it needs, so that it can be copied anywhere; `name` is its only context's, cluster's
+    and user's. JSON is YAML too.
+    """
 
     def data(file: Path) -> str:
         return base64.b64encode(file.read_bytes()).decode()
@@ -126,19 +135,17 @@ def write_kubeconfig(path: Path, server: str, authority: Path, user: Pair, names
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "testbed", "cluster": {"server": server, "certificate-authority-data": data(authority)}}],
+        "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority-data": data(authority)}}],
         "users": [
             {
-                "name": "testbed",
+                "name": name,
                 "user": {"client-certificate-data": data(user.certificate), "client-key-data": data(user.key)},
             }
         ],
-        "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "testbed", "namespace": namespace}}],
-        "current-context": "testbed",
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": namespace}}],
+        "current-context": name,
     }
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(config, indent=1), encoding="utf-8")
-    return path
+    return json.dumps(config, indent=1)
 
 
 def _name(common: str, organisations: Sequence[str] = ()) -> x509.Name:

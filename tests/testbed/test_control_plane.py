@@ -32,9 +32,18 @@ def test_everything_listens_on_loopback_only(instance, build):
     etcd = flags(control_plane.etcd(instance, build))
     urls = [value for name, value in etcd.items() if "listen" in name or "advertise" in name]
     assert urls
-    assert all(url.startswith("http://127.0.0.1:") for url in urls)
+    assert all(url.startswith("https://127.0.0.1:") for url in urls)
     for make in (control_plane.api_server, control_plane.controller_manager, control_plane.scheduler):
         assert flags(make(instance, build))["bind-address"] == "127.0.0.1"
+
+
+def test_etcd_takes_nobody_without_a_certificate(instance, build):
+    etcd, server = flags(control_plane.etcd(instance, build)), flags(control_plane.api_server(instance, build))
+    assert (etcd["client-cert-auth"], etcd["peer-client-cert-auth"]) == ("true", "true")
+    trusted = str(instance.etcd_authority.certificate)
+    assert [etcd["trusted-ca-file"], etcd["peer-trusted-ca-file"], server["etcd-cafile"]] == [trusted] * 3
+    assert trusted != str(instance.authority.certificate)  # an administrator of the cluster is nobody to etcd
+    assert server["etcd-certfile"] == str(instance.etcd_client.certificate)
 
 
 def test_every_component_has_its_own_port(instance, build):

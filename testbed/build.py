@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.upstreams import FLAGS, Upstream
+from xlaunch.local import procs
+
+# Seconds that Go gets to end after SIGINT; it removes its files first
+GO_PATIENCE = 5.0
 
 
 class BuildError(Exception):
@@ -54,7 +61,8 @@ def place(upstream: Upstream, cache: Path) -> Path:
 def build(upstream: Upstream, env: Mapping[str, str], *, say: Callable[[str], None] = lambda _: None) -> Build:
     """The finished build of an upstream, made now if it is not there; `say` hears of what takes minutes.
 
-    Raises NoGoError where Go is needed and missing, BuildError with the compiler's words where it fails.
+    Raises NoGoError where Go is needed and missing, BuildError with the compiler's words where it fails. Whatever ends
+    it before it is done, also Ctrl-C, leaves nothing of it.
     """
     final = place(upstream, cache_of(env))
     if final.is_dir():
@@ -81,6 +89,14 @@ def _make(upstream: Upstream, final: Path, env: Mapping[str, str]) -> None:
     # The lock is ours: what lies here is left from a builder that died
     part = final.with_name(final.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
+    try:
+        _fill(upstream, part, env)
+        part.rename(final)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _fill(upstream: Upstream, part: Path, env: Mapping[str, str]) -> None:
     (part / "bin").mkdir(parents=True)
     for name, package in upstream.commands.items():
         target = part / "bin" / name
@@ -92,15 +108,33 @@ def _make(upstream: Upstream, final: Path, env: Mapping[str, str]) -> None:
         # Go's module cache is read-only; a copy that is too could be removed by nobody but root
         for folder in (part / "files").rglob("*/"):
             folder.chmod(0o755)
-    part.rename(final)
 
 
 def _go(upstream: Upstream, env: Mapping[str, str], *argv: str) -> str:
     settings = {**env, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
-    done = subprocess.run(
-        ["go", *argv], cwd=upstream.directory, env=settings, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        tail = "\n".join(done.stderr.splitlines()[-30:])
+    with subprocess.Popen(
+        [sys.executable, "-m", "testbed.tether", str(os.getpid()), "go", *argv],
+        cwd=upstream.directory,
+        env=settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    ) as go:
+        try:
+            output, errors = go.communicate()
+        except BaseException:
+            end(go.pid)
+            raise
+    if go.returncode != 0:
+        tail = "\n".join(errors.splitlines()[-30:])
         raise BuildError(f"go {argv[0]} of {upstream.label} failed:\n{tail}")
-    return done.stdout
+    return output
+
+
+def end(leader: int) -> None:
+    """Ends a process group, compilers and all: politely at first, so that Go removes its temporary files."""
+    os.killpg(leader, signal.SIGINT)
+    procs.wait_ended(leader, procs.start_of(leader), GO_PATIENCE)
+    # The leader has not been reaped, so that this group is still its own
+    os.killpg(leader, signal.SIGKILL)

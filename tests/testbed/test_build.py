@@ -1,15 +1,18 @@
 """The cache of builds, with a `go` of our own that writes down what it was asked."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from worlds import until
 
 from testbed.build import BuildError, NoGoError, build, cache_of, place
 from testbed.upstreams import find
+from xlaunch.local import procs
 
 JOBSET = find("jobset", "0.12.0")
 
@@ -17,6 +20,7 @@ JOBSET = find("jobset", "0.12.0")
 GO = """#!/bin/sh
 echo "$@" >> "$CALLS"
 if [ "$1" = list ]; then echo "{\\"Dir\\": \\"$MODULE\\"}"; exit; fi
+[ -z "$SLOW" ] || { echo > "$SLOW"; sleep 1000; }
 [ -z "$BROKEN" ] || { echo "syntax error" >&2; exit 1; }
 while [ "$1" != -o ]; do shift; done
 sleep 0.1
@@ -94,6 +98,25 @@ def test_builders_at_once_build_once(env):
     builders = [subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.DEVNULL) for _ in range(3)]
     assert [builder.wait() for builder in builders] == [0, 0, 0]
     assert [call.split()[0] for call in calls(env)] == ["build", "list"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_builder_that_is_ended_takes_go_along(env, tmp_path, number):
+    begun = tmp_path / "begun"
+    argv = [sys.executable, "-m", "testbed", "build", "jobset-0.12.0"]
+    with subprocess.Popen(argv, env={**env, "SLOW": str(begun)}, stderr=subprocess.DEVNULL) as builder:
+        until(begun.exists, "the compiler to begin")
+        below = procs.descendants(builder.pid, procs.processes())
+        started = {pid: procs.start_of(pid) for pid in below}
+        builder.send_signal(number)
+    assert started
+    go = min(started)
+    until(lambda: not procs.is_running(go, started[go]), "Go to end")
+    if number == signal.SIGTERM:  # who is killed removes nothing; the next builder does
+        assert [path.name for path in cache_of(env).iterdir() if path.is_dir()] == []
+        assert [pid for pid, start in started.items() if procs.is_running(pid, start)] == []
+    for pid in started:
+        procs.kill(pid)
 
 
 def test_another_flag_is_another_build():

@@ -1,4 +1,7 @@
-"""`python -m testbed build [LABEL…]` builds what tests need; `python -m testbed up` starts a control plane by hand."""
+"""The test bed by hand: `python -m testbed build [LABEL…]` builds what tests need, `up` starts a control plane.
+
+`export DIR` writes a directory of binaries for machines without Go (`xlaunch local up --binaries DIR`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from testbed import binaries
 from testbed.build import BuildError, build, cache_of, place
 from testbed.control_plane import ControlPlane
 from testbed.processes import StartError
@@ -20,7 +24,7 @@ def main(argv: list[str]) -> int:
     """Exit code 0, or 1 with a sentence on stderr."""
     options = parser().parse_args(argv)
     try:
-        return build_all(options.labels) if options.verb == "build" else up(options)
+        return VERBS[options.verb](options)
     except (BuildError, StartError, LookupError) as error:
         tell(str(error))
         return 1
@@ -30,21 +34,25 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="python -m testbed", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m testbed", description=__doc__.splitlines()[0])
     verbs = top.add_subparsers(dest="verb", required=True)
     builder = verbs.add_parser("build", help="build these upstreams, or all of them")
     builder.add_argument("labels", nargs="*", metavar="LABEL", help=" ".join(each.label for each in UPSTREAMS))
+    exporter = verbs.add_parser("export", help="write the binaries of a control plane into a directory")
+    exporter.add_argument("directory", type=Path, metavar="DIR")
     starter = verbs.add_parser("up", help="start a control plane and keep it until Ctrl-C")
-    starter.add_argument("--kubernetes", choices=versions("kubernetes"), default=versions("kubernetes")[0])
-    starter.add_argument("--jobset", choices=[*versions("jobset"), ""], default=versions("jobset")[0])
+    for verb in (exporter, starter):
+        verb.add_argument("--kubernetes", choices=versions("kubernetes"), default=versions("kubernetes")[0])
+        verb.add_argument("--jobset", choices=[*versions("jobset"), ""], default=versions("jobset")[0])
     starter.add_argument("--gate", action="append", default=[], metavar="NAME", help="switch on a gate of JobSet")
     starter.add_argument("--kueue", action="store_true")
     starter.add_argument("--kwok", action="store_true")
     return top
 
 
-def build_all(labels: list[str]) -> int:
+def build_all(options: argparse.Namespace) -> int:
     """Builds upstreams one after the other and says where each is and how long it took."""
+    labels = options.labels
     unknown = sorted(set(labels) - {each.label for each in UPSTREAMS})
     if unknown:
         raise LookupError(f"The test bed has no {', '.join(unknown)}")
@@ -57,6 +65,15 @@ def build_all(labels: list[str]) -> int:
     return 0
 
 
+def export(options: argparse.Namespace) -> int:
+    """Builds what is missing of a control plane, and copies it all into one directory."""
+    plane = ControlPlane(kubernetes=options.kubernetes, jobset=options.jobset)
+    builds = [build(each, os.environ, say=tell) for each in plane.upstreams().values()]
+    binaries.export(builds, options.directory)
+    result(f"{plane}: {options.directory}")
+    return 0
+
+
 def up(options: argparse.Namespace) -> int:
     """Runs a control plane until a signal comes; stdout has one line that a shell can eval."""
     plane = ControlPlane(
@@ -66,12 +83,14 @@ def up(options: argparse.Namespace) -> int:
         kueue=options.kueue,
         kwok=options.kwok,
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="testbed-") as directory, plane.running(Path(directory), say=tell) as it:
         result(f"KUBECONFIG={it.kubeconfig}")
         tell(f"Logs are in {directory}; Ctrl-C ends it and removes them")
         while True:
             signal.pause()
+
+
+VERBS = {"build": build_all, "export": export, "up": up}
 
 
 def result(line: str) -> None:
@@ -86,4 +105,6 @@ def tell(line: str) -> None:
 
 
 if __name__ == "__main__":
+    # A build or a control plane that is asked to end leaves nothing behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     raise SystemExit(main(sys.argv[1:]))

@@ -33,6 +33,16 @@ def test_the_object(cluster):
     )
 
 
+def test_a_version_that_nobody_has_written_down_is_told_with_its_source(cluster):
+    field = {"status": {"properties": {"replicatedJobsStatus": {"properties": {"jobRestarts": {}}}}}}
+    schema = {"openAPIV3Schema": {"properties": field}}
+    cluster.answers[versions.DEPLOYMENTS] = {"items": []}
+    cluster.answers[versions.CRD] = {"metadata": {}, "spec": {"versions": [{"name": "v1alpha2", "schema": schema}]}}
+    assert cluster.run("version").stdout.endswith("JobSet 0.12 or later (by the fields of its schema)\n")
+    body = json.loads(cluster.run("version", "-o", "json").stdout)
+    assert [body[each] for each in ("jobset", "jobsetSource", "jobsetBound")] == ["0.12", "schema", "or later"]
+
+
 def test_without_jobset(cluster):
     missing = Answer(404, b"404 page not found", content_type="text/plain")
     for path in (versions.DEPLOYMENTS, versions.CRD, "/apis/jobset.x-k8s.io"):

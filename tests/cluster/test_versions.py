@@ -6,6 +6,10 @@ from fakes.api import status_error
 from xlaunch.cluster import versions
 from xlaunch.cluster.api import Reply
 
+PROBE = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+REFUSED = status_error(
+    403, "Forbidden", 'admission webhook "vjobset.kb.io" denied the request: spec will lead to invalid label value "x"'
+)
 FORBIDDEN = status_error(403, "Forbidden")
 MISSING = status_error(404, "NotFound")
 
@@ -36,30 +40,68 @@ def by_digest():
     return {**deployment, "metadata": {"labels": {"app.kubernetes.io/version": "0.10.1"}}}
 
 
-def crd(**metadata):
-    return {"metadata": metadata}
+def crd(*fields, **metadata):
+    """A CustomResourceDefinition whose schema has these fields, each a path with dots; without any it has no schema."""
+    versions = [{"name": "v1alpha2", "schema": {"openAPIV3Schema": schema(*fields)}}] if fields else []
+    return {"metadata": metadata, "spec": {"versions": [{"name": "v1alpha1"}, *versions]}}
+
+
+def schema(*fields):
+    tree = {}
+    for path in fields:
+        node = tree
+        for name in path.split("."):
+            node = node.setdefault("properties", {}).setdefault(name, {})
+    return tree
+
+
+def published(*fields):
+    kind = {"x-kubernetes-group-version-kind": [{"group": "jobset.x-k8s.io", "version": "v1alpha2", "kind": "JobSet"}]}
+    listed = {"x-kubernetes-group-version-kind": [{"kind": "JobSetList"}]}
+    return {"components": {"schemas": {"Meta": {}, "JobSetList": listed, "JobSet": {**schema(*fields), **kind}}}}
+
+
+GROUP = {versions.GROUP: {}}
+FIELD_OF_0_12 = "status.replicatedJobsStatus.jobRestarts"
 
 
 @pytest.mark.parametrize(
     ("answers", "version"),
     [
-        ({versions.DEPLOYMENTS: controller("registry.k8s.io/jobset/jobset:v0.12.0")}, "v0.12.0"),
-        ({versions.DEPLOYMENTS: controller("mirror.example:5000/k8s/jobset:v0.10.1@sha256:abc")}, "v0.10.1"),
-        ({versions.DEPLOYMENTS: controller("proxy:v1", "us-docker.pkg.dev/p/r/jobset-controller:0.11.0")}, "0.11.0"),
-        ({versions.DEPLOYMENTS: controller("example.com/other:v1"), versions.CRD: crd()}, ""),
-        ({versions.DEPLOYMENTS: FORBIDDEN, versions.CRD: FORBIDDEN}, ""),
+        ({versions.DEPLOYMENTS: controller("registry.k8s.io/jobset/jobset:v0.12.0")}, ("v0.12.0", "image")),
+        ({versions.DEPLOYMENTS: controller("mirror.example:5000/k8s/jobset:v0.10.1@sha256:abc")}, ("v0.10.1", "image")),
+        (
+            {versions.DEPLOYMENTS: controller("proxy:v1", "us-docker.pkg.dev/p/r/jobset-controller:0.11.0")},
+            ("0.11.0", "image"),
+        ),
+        (
+            {versions.DEPLOYMENTS: controller("example.com/other:v1"), versions.CRD: crd(FIELD_OF_0_12)},
+            ("0.12 or later", "schema"),
+        ),
+        ({versions.DEPLOYMENTS: FORBIDDEN, versions.CRD: FORBIDDEN}, None),
         (
             {versions.DEPLOYMENTS: FORBIDDEN, versions.CRD: crd(labels={"app.kubernetes.io/version": "v0.12.0"})},
-            "v0.12.0",
+            ("v0.12.0", "label"),
         ),
-        ({versions.DEPLOYMENTS: {"items": [by_digest()]}}, "0.10.1"),
-        ({versions.CRD: crd()}, ""),
-        ({"/apis/jobset.x-k8s.io": {}}, ""),
+        ({versions.DEPLOYMENTS: {"items": [by_digest()]}}, ("0.10.1", "label")),
+        ({versions.CRD: crd("spec.volumeClaimPolicies")}, ("0.11", "schema")),
+        ({versions.CRD: FORBIDDEN, **GROUP, versions.OPENAPI: published(FIELD_OF_0_12)}, ("0.12 or later", "schema")),
+        ({versions.CRD: FORBIDDEN, **GROUP, versions.OPENAPI: published("spec")}, ("0.5 or older", "schema")),
+        ({versions.CRD: FORBIDDEN, **GROUP, versions.OPENAPI: FORBIDDEN, PROBE: {}}, ("0.10 or older", "webhook")),
+        ({versions.CRD: FORBIDDEN, **GROUP, versions.OPENAPI: FORBIDDEN, PROBE: REFUSED}, ("0.11", "webhook")),
+        ({versions.CRD: FORBIDDEN, **GROUP, versions.OPENAPI: FORBIDDEN, PROBE: FORBIDDEN}, ("", "")),
+        ({**GROUP}, ("", "")),
         ({}, None),
     ],
 )
 def test_jobset(answers, version):
-    assert versions.jobset_version(Paths(answers)) == version
+    found = versions.jobset_version(Paths(answers))
+    assert (found and (str(found), found.source)) == version
+
+
+def test_the_schema_alone():
+    assert str(versions.schema_version(Paths({versions.OPENAPI: published("spec.volumeClaimPolicies")}))) == "0.11"
+    assert versions.schema_version(Paths({})) is None
 
 
 def test_kubernetes():

@@ -13,8 +13,10 @@ from xlaunch.cli.output import Result
 from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster.versions import jobset_version, kubernetes_version
 from xlaunch.core.errors import NotFoundError
+from xlaunch.core.jobset_version import JobSetVersion
 
-UNREADABLE = "there, version not readable"
+# How a version is known that is not written on the controller
+SOURCES = {"schema": "by the fields of its schema", "webhook": "by what its webhook refuses"}
 
 
 @examples("""
@@ -45,5 +47,16 @@ def command(
     server = kubernetes_version(connection.api)
     jobset = jobset_version(connection.api)
     parts.append(f"Kubernetes {server} ({connection.where})")
-    parts.append(f"JobSet {'not installed' if jobset is None else jobset or UNREADABLE}")
-    return Result("Version", {**data, "where": connection.where, "kubernetes": server, "jobset": jobset}, parts)
+    parts.append(f"JobSet {_in_words(jobset)}")
+    data |= {"where": connection.where, "kubernetes": server, "jobset": jobset.version if jobset else None}
+    if jobset and jobset.source:
+        data |= {"jobsetSource": jobset.source, "jobsetBound": jobset.bound or None}
+    return Result("Version", data, parts)
+
+
+def _in_words(jobset: JobSetVersion | None) -> str:
+    if jobset is None:
+        return "not installed"
+    if not jobset.version:
+        return "there, version not readable"
+    return f"{jobset} ({SOURCES[jobset.source]})" if jobset.source in SOURCES else str(jobset)

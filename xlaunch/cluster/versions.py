@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from xlaunch.cluster.answers import strange
-from xlaunch.cluster.api import Api, ApiError
+from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
+from xlaunch.core.jobset_version import JobSetVersion, by_answer, by_schema, probe
 
 Object = Mapping[str, Any]
 
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobsets.jobset.x-k8s.io"
+GROUP = "/apis/jobset.x-k8s.io"
+# What every user may read, also one who may read no CRDs (Kubernetes' role system:discovery)
+OPENAPI = f"/openapi/v3/apis/{JOBSET_GROUP_VERSION}"
 # Where JobSet's manifests and its Helm chart install the controller (v0.12 config/default, charts/jobset)
 DEPLOYMENTS = "/apis/apps/v1/namespaces/jobset-system/deployments"
 # registry.k8s.io/jobset/jobset:v0.12.0, or a mirror of it
@@ -28,29 +32,63 @@ def kubernetes_version(api: Api) -> str:
     return str(found["gitVersion"])
 
 
-def jobset_version(api: Api) -> str | None:
-    """The controller's version from its image or label, else from a label of the CRD; "" where none can be read.
+def jobset_version(api: Api) -> JobSetVersion | None:
+    """JobSet's version by the controller's image, a label, its schema or its answer to a dry run: the first that tells.
 
     None where the cluster has no JobSet.
     """
     controllers = (_get(api, DEPLOYMENTS) or {}).get("items") or ()
-    version = next((found for each in controllers if (found := _from_images(each) or _label(each))), "")
-    if version:
-        return version
+    for controller in controllers:
+        if found := _from_images(controller) or _label(controller):
+            return found
     crd = _get(api, CRD)
-    if crd is None:
-        return None if _get(api, "/apis/jobset.x-k8s.io") is None else ""
-    return _label(crd)
+    if not crd and _get(api, GROUP) is None:
+        return None
+    return _label(crd or {}) or schema_version(api, crd) or _answered(api)
 
 
-def _label(item: Object) -> str:
-    return str(((item.get("metadata") or {}).get("labels") or {}).get(VERSION_LABEL, ""))
+def schema_version(api: Api, crd: Object | None = None) -> JobSetVersion | None:
+    """The version of JobSet's schema, which decides what a JobSet may ask for; None where it may not be read.
+
+    `crd` is the CustomResourceDefinition where it has been read already.
+    """
+    schema = _schema_of(crd or {}) or _published(_get(api, OPENAPI) or {})
+    return by_schema(schema) if schema else None
 
 
-def _from_images(deployment: Object) -> str:
+def _schema_of(crd: Object) -> Object | None:
+    versions = (crd.get("spec") or {}).get("versions") or ()
+    served = (each for each in versions if each["name"] == JOBSET_GROUP_VERSION.rpartition("/")[2])
+    return next((each["schema"]["openAPIV3Schema"] for each in served if each.get("schema")), None)
+
+
+def _published(document: Object) -> Object | None:
+    schemas = ((document.get("components") or {}).get("schemas") or {}).values()
+    return next((each for each in schemas if _is_jobset(each)), None)
+
+
+def _is_jobset(schema: Object) -> bool:
+    return any(kind["kind"] == "JobSet" for kind in schema.get("x-kubernetes-group-version-kind") or ())
+
+
+def _answered(api: Api) -> JobSetVersion:
+    try:
+        path = namespaced(api, JOBSET_GROUP_VERSION, "jobsets", namespace=api.namespace)
+        reply = api.request("POST", path, query={"dryRun": "All"}, body=probe(), timeout=10.0)
+    except ApiError as error:
+        return by_answer(error.status, error.message)
+    return by_answer(reply.status, "")
+
+
+def _label(item: Object) -> JobSetVersion | None:
+    labels = (item.get("metadata") or {}).get("labels") or {}
+    return JobSetVersion(labels[VERSION_LABEL], "label") if labels.get(VERSION_LABEL) else None
+
+
+def _from_images(deployment: Object) -> JobSetVersion | None:
     containers = deployment["spec"]["template"]["spec"]["containers"]
     found = (IMAGE.search(container.get("image", "")) for container in containers)
-    return next((match[1] for match in found if match), "")
+    return next((JobSetVersion(match[1], "image") for match in found if match), None)
 
 
 def _get(api: Api, path: str) -> Object | None:

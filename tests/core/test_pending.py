@@ -1,9 +1,11 @@
 """Why there is no log yet, in one line."""
 
 import pytest
+from fakes.kueue import QUEUE
 from fakes.objects import condition, jobset, pod, status, waiting
 
 from xlaunch.core.pending import newest_warning, why_waiting, with_warning
+from xlaunch.core.queueing import QueueState, State
 from xlaunch.core.workload import describe
 
 NAME = "train-pathways-head-0-0-aaaaa"
@@ -73,6 +75,24 @@ WORKLOADS = [
 @pytest.mark.parametrize(("body", "line"), WORKLOADS)
 def test_a_workload_without_a_pod(body, line):
     assert why_waiting(None, describe(body)) == line
+
+
+QUEUED = jobset(suspend=True, conditions=SUSPENDED, labels=QUEUE)
+QUEUES = [
+    (QUEUED, QueueState(State.PENDING, message="no quota", local_queue="team"), "it waits in queue team: no quota"),
+    (
+        QUEUED,
+        QueueState(State.HELD, message="The workload is deactivated"),
+        "it is held back: The workload is deactivated",
+    ),
+    (QUEUED, QueueState(State.NOT_QUEUED), "it is suspended: jobset is suspended"),
+    (jobset(ready=None, labels=QUEUE), QueueState(State.ADMITTED), "its pod has not been created yet"),
+]
+
+
+@pytest.mark.parametrize(("body", "queue", "line"), QUEUES)
+def test_a_workload_that_a_queue_holds_back(body, queue, line):
+    assert why_waiting(None, describe(body, queue)) == line
 
 
 def test_a_jobset_that_is_gone():

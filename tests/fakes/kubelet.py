@@ -13,6 +13,7 @@ from datetime import timedelta
 from fakes import objects
 from fakes.api import object_list, status_error
 from fakes.clock import START, FakeClock
+from fakes.kueue import summary
 from xlaunch.cluster.api import Reply
 from xlaunch.core.errors import NetworkError
 
@@ -50,6 +51,8 @@ class FakeKubelet:
         self.pods = {}
         self.logs = {}
         self.events = []
+        self.workloads = None  # Kueue's; None where it is not installed
+        self.places = []  # the names of the Workloads that wait, in their order
         self.agenda = []
         self.opened = []
         self.down = False  # nothing answers
@@ -148,7 +151,14 @@ class FakeKubelet:
             return Reply(200, object_list(*self.pods.values()))
         if path.endswith("/events"):
             return Reply(200, object_list(*self.events))
+        if "kueue.x-k8s.io" in path:
+            return Reply(200, self._queue(path))
         raise AssertionError(path)
+
+    def _queue(self, path):
+        if self.workloads is None:
+            raise status_error(404, "NotFound", "the server could not find the requested resource")
+        return summary(*self.places) if path.endswith("pendingworkloads") else object_list(*self.workloads)
 
     def _answers(self):
         if self.down:

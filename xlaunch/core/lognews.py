@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from xlaunch.core.counts import ordinal
 from xlaunch.core.follow import Cursor, Reader, Target
 from xlaunch.core.narration import Narration
 from xlaunch.core.pods import Container
@@ -49,7 +50,7 @@ class LogNews:
         """The first log is being read; `whole` where its beginning was asked for."""
         self._say(f"Following {target.container} in pod {target.pod}")
         if target.restarts and whole:
-            before = f"the log before its {_nth(target.restarts)} restart"
+            before = f"the log before its {ordinal(target.restarts)} restart"
             self._say(f"{target.container} has restarted in this pod: --previous prints {before}")
 
     def read(self, target: Target, reader: Reader) -> None:
@@ -124,8 +125,3 @@ class LogNews:
 
     def _query(self, target: Target) -> str:
         return self._cloud.query(target.pod, target.container)
-
-
-def _nth(count: int) -> str:
-    endings = {1: "st", 2: "nd", 3: "rd"}
-    return f"{count}{'th' if count % 100 in (11, 12, 13) else endings.get(count % 10, 'th')}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.queueing import State, words
 from xlaunch.core.workload import Phase, Workload, condition
 
 Object = Mapping[str, Any]
@@ -71,6 +72,9 @@ def with_warning(reason: str, events: Iterable[Object]) -> str:
 def _without_pod(workload: Workload | None) -> str:
     if workload is None:
         return "its JobSet is gone"
+    queue = workload.queueing
+    if queue and (workload.phase is Phase.QUEUED or (workload.suspended and queue.state is State.HELD)):
+        return words(queue)
     said = _PHASES.get(workload.phase, "its pod has not been created yet")
     line = said.format(queue=workload.queue, restarts=workload.restarts, max_restarts=workload.max_restarts)
     return f"{line}: {workload.message}" if workload.message else line

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from xlaunch.core.quantity import amount
+from xlaunch.core.queueing import QueueState, State
 from xlaunch.core.timestamps import parse
 
 Object = Mapping[str, Any]
@@ -31,9 +32,9 @@ DEFAULT_BACKOFF_LIMIT = 6
 class Phase(StrEnum):
     """Where a workload is in its life.
 
-    Pending: accepted, nothing runs yet. Queued: held back by Kueue. Suspended: held back by a person. Starting: some
-    of its pods are not ready for the first time. Running: all were ready once; a slice may be down and coming back.
-    Restarting: JobSet recreates everything. Deleting, Completed, Failed: the end.
+    Pending: accepted, nothing runs yet. Queued: held back by Kueue. Suspended: held back until a person lets it go on.
+    Starting: some of its pods are not ready for the first time. Running: all were ready once; a slice may be down and
+    coming back. Restarting: JobSet recreates everything. Deleting, Completed, Failed: the end.
     """
 
     PENDING = "Pending"
@@ -92,6 +93,7 @@ class Workload:
     deleting: bool
     created: datetime | None
     finished: datetime | None
+    queueing: QueueState | None = None  # None where that is not known
 
     @property
     def target(self) -> Role | None:
@@ -114,13 +116,13 @@ class Workload:
         return sum(role.replicas * role.hosts * role.chips_per_host for role in self.workers)
 
 
-def describe(jobset: Object) -> Workload:
-    """Reads a JobSet (jobset.x-k8s.io/v1alpha2) as the API server returns it."""
+def describe(jobset: Object, queueing: QueueState | None = None) -> Workload:
+    """Reads a JobSet (jobset.x-k8s.io/v1alpha2) as the API server returns it, beside what its queue says of it."""
     metadata, spec, status = jobset["metadata"], jobset.get("spec") or {}, jobset.get("status") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     roles = [_role(each) for each in spec.get("replicatedJobs") or ()]
     head = _head(spec, roles)
-    phase, reason, message = _phase(jobset)
+    phase, reason, message = _phase(jobset, queueing)
     return Workload(
         name=metadata["name"],
         namespace=metadata.get("namespace", ""),
@@ -139,6 +141,7 @@ def describe(jobset: Object) -> Workload:
         deleting="deletionTimestamp" in metadata,
         created=parse(metadata.get("creationTimestamp")),
         finished=_finished(status),
+        queueing=queueing,
     )
 
 
@@ -224,7 +227,7 @@ def _workers(roles: Sequence[Role], head: Role | None) -> tuple[Role, ...]:
     return with_chips or named or others
 
 
-def _phase(jobset: Object) -> tuple[Phase, str, str]:
+def _phase(jobset: Object, queueing: QueueState | None) -> tuple[Phase, str, str]:
     """Decided in a fixed order, never by the latest condition: JobSet leaves old conditions True for ever."""
     metadata, status = jobset["metadata"], jobset.get("status") or {}
     for phase in (Phase.COMPLETED, Phase.FAILED):
@@ -235,10 +238,18 @@ def _phase(jobset: Object) -> tuple[Phase, str, str]:
     spec = jobset.get("spec") or {}
     if spec.get("suspend"):
         queued = QUEUE_LABEL in (metadata.get("labels") or {})
-        return _said(Phase.QUEUED if queued else Phase.SUSPENDED, status, "Suspended")
+        return _said(_held(queueing, queued=queued), status, "Suspended")
     if is_true(status, "RestartingJobSet"):
         return _said(Phase.RESTARTING, status, "RestartingJobSet")
     return _living_phase(status, spec.get("replicatedJobs") or ()), "", ""
+
+
+def _held(queueing: QueueState | None, *, queued: bool) -> Phase:
+    """Whose hand is on a suspended JobSet: the queue's where it has one, unless the queue says that it is not."""
+    if queueing is None:
+        return Phase.QUEUED if queued else Phase.SUSPENDED
+    by_person = queueing.state in (State.NOT_QUEUED, State.HELD) or (queueing.state is State.UNSEEN and not queued)
+    return Phase.SUSPENDED if by_person else Phase.QUEUED
 
 
 def _said(phase: Phase, status: Object, kind: str) -> tuple[Phase, str, str]:

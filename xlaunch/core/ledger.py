@@ -17,6 +17,8 @@ from xlaunch.core.budget import replacement_delay
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
+from xlaunch.core.queue_alarms import queue_alarms
+from xlaunch.core.queueing import QueueState
 from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, outage_since, replaces_pods, seconds_left
 from xlaunch.core.workload import Phase, Role, Workload, describe
 
@@ -89,13 +91,19 @@ class Ledger:
         return _restarts_left(self.workload)
 
 
-def ledger(jobset: Object, jobs: Sequence[Object] | None, pods: Sequence[Object] | None, now: datetime) -> Ledger:
-    """Counts. `jobs` and `pods` are those of the JobSet; None where the caller may not read them."""
-    workload = describe(jobset)
+def ledger(
+    jobset: Object,
+    jobs: Sequence[Object] | None,
+    pods: Sequence[Object] | None,
+    now: datetime,
+    queueing: QueueState | None = None,
+) -> Ledger:
+    """Counts. `jobs` and `pods` are those of the JobSet, `queueing` is its queue's word; None is what is not known."""
+    workload = describe(jobset, queueing)
     seen = _Seen(jobset, workload, jobs, pods, now)
     slices = tuple(_slice(seen, role, index) for role in workload.workers for index in range(role.replicas))
     head = _head(seen)
-    found = alarms(workload, jobset, jobs or (), pods or (), now)
+    found = (*queue_alarms(workload, now), *alarms(workload, jobset, jobs or (), pods or (), now))
     return Ledger(workload, head, slices, found, _waiting(seen, head, slices))
 
 
@@ -141,7 +149,9 @@ def _head(seen: _Seen) -> Head | None:
 
 
 def _waiting(seen: _Seen, head: Head | None, slices: Iterable[Slice]) -> str:
-    """What keeps it from running: the head first, then the slices, then what the JobSet itself says."""
+    """What keeps it from running: who holds it back, else the head, the slices, or what the JobSet itself says."""
+    if seen.workload.phase in (Phase.QUEUED, Phase.SUSPENDED):
+        return why_waiting(None, seen.workload)
     told = next(filter(None, [head.waiting if head else "", *(each.waiting for each in slices)]), "")
     awaits_head = seen.workload.head and not head and seen.knows_pods and not seen.workload.phase.ended
     return told or (why_waiting(None, seen.workload) if awaits_head else "")

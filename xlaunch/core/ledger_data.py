@@ -7,6 +7,7 @@ from typing import Any
 from xlaunch.core.counts import counted
 from xlaunch.core.ledger import Head, Ledger, Slice
 from xlaunch.core.pods import Container, Exit
+from xlaunch.core.queueing import as_data as queueing_data
 from xlaunch.core.timestamps import stamp
 
 
@@ -19,6 +20,7 @@ def as_data(ledger: Ledger) -> dict[str, Any]:
         "message": workload.message,
         "waiting": ledger.waiting or None,
         "queue": workload.queue or None,
+        "queueing": queueing_data(workload.queueing),
         "owner": workload.owner or None,
         "created": stamp(workload.created),
         "finished": stamp(workload.finished),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlaunch.cluster import jobsets
+from xlaunch.cluster import jobsets, kueue
 from xlaunch.cluster.api import Api, ApiError, namespaced
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.watch import list_all
 from xlaunch.core import pods as podlib
 from xlaunch.core.errors import NetworkError
 from xlaunch.core.pending import first_held_up
+from xlaunch.core.queueing import QueueState
 from xlaunch.core.workload import Role, Workload
 
 Object = Mapping[str, Any]
@@ -20,11 +21,15 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Observation:
-    """What the API server says of a workload; jobs or pods are None where the caller may not list them."""
+    """What the API server says of a workload; jobs or pods are None where the caller may not list them.
+
+    `queueing` is what its queue says, None where it has none or that is not known.
+    """
 
     jobset: Object
     jobs: tuple[Object, ...] | None
     pods: tuple[Object, ...] | None
+    queueing: QueueState | None = None
 
     @property
     def forbidden(self) -> tuple[str, ...]:
@@ -40,6 +45,7 @@ def observe(connection: Connection, name: str) -> Observation:
         jobset,
         _owned(connection.api, namespaced(connection.api, "batch/v1", "jobs"), name, uid, without_template),
         _owned(connection.api, namespaced(connection.api, "v1", "pods"), name, uid, podlib.essence),
+        kueue.with_queue(connection.api, jobset).queueing,
     )
 
 

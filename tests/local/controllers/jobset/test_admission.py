@@ -191,6 +191,26 @@ def test_dependencies():
 
 
 @pytest.mark.parametrize(
+    ("manager", "message"),
+    [
+        ("", "spec.managedBy: Required value"),
+        ("me", 'Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'),
+        ("/x", "must be a domain-prefixed path"),
+        ("Me/x", 'spec.managedBy: Invalid value: "Me": a lowercase RFC 1123 subdomain must consist of'),
+        ("me/ ", 'spec.managedBy: Invalid value: " ": Invalid path (regex used for validation is \'[A-Za-z0-9/'),
+        (f"me/{'x' * 61}", "spec.managedBy: Too long: may not be more than 63 bytes"),
+        (f"me/{'x' * 60}", ""),
+    ],
+)
+def test_who_manages_it_is_a_path_with_a_domain(manager, message):
+    jobset = minimal(managedBy=manager)
+    if message:
+        assert message in refused(jobset).message
+    else:
+        create(jobset)
+
+
+@pytest.mark.parametrize(
     ("spec", "message"),
     [
         ({"replicatedJobs": [{"name": "w"}]}, "template.spec.template.spec.containers: Required value"),

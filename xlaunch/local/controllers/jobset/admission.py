@@ -22,7 +22,7 @@ from xlaunch.local.gates import RESTART_JOB
 from xlaunch.local.kube import Kube, Object
 from xlaunch.local.names import dns_1035_label, label_value
 from xlaunch.local.names import subdomain as dns_subdomain
-from xlaunch.local.problems import Problem, invalid, refusal
+from xlaunch.local.problems import Problem, invalid, refusal, required
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
@@ -35,6 +35,8 @@ FAILURE_REASONS = (
     "MaxFailedIndexesExceeded",
     "PodFailurePolicy",
 )
+HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+LONGEST_MANAGER = 63
 RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 # What Kueue may set while the JobSet is suspended
 POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
@@ -87,6 +89,8 @@ def _create_errors(jobset: Object, gates: Collection[str]) -> Iterator[Problem]:
     if jobs and jobs[0].get("dependsOn") is not None:
         yield internal("DependsOn can't be set for the first ReplicatedJob")
     yield from _subdomain_errors((spec.get("network") or {}).get("subdomain", ""))
+    if (manager := spec.get("managedBy")) is not None:
+        yield from _manager_errors(manager)
     seen: list[str] = []
     for index, replicated in enumerate(jobs):
         seen.append(replicated["name"])
@@ -107,6 +111,23 @@ def _subdomain_errors(subdomain: str) -> Iterator[Problem]:
     for wrong in dns_1035_label(subdomain):
         detail = ".spec.network.subdomain is too long, must be less than 63 characters" if wrong == TOO_LONG else wrong
         yield invalid("spec.network.subdomain", subdomain, detail)
+
+
+def _manager_errors(manager: str) -> Iterator[Problem]:
+    """A domain-prefixed path (apimachinery 0.36 pkg/util/validation IsDomainPrefixedPath)."""
+    field = "spec.managedBy"
+    host, _, path = manager.partition("/")
+    if not manager:
+        yield required(field)
+    elif not host or not path:
+        yield invalid(field, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        for wrong in dns_subdomain(host):
+            yield invalid(field, host, wrong)
+        if not re.fullmatch(HTTP_PATH, path):
+            yield invalid(field, path, f"Invalid path (regex used for validation is '{HTTP_PATH}')")
+    if len(manager.encode()) > LONGEST_MANAGER:
+        yield Problem("FieldValueTooLong", field, f"Too long: may not be more than {LONGEST_MANAGER} bytes")
 
 
 def _replicated_job_errors(

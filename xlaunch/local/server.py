@@ -122,7 +122,9 @@ def subnet_of(claim: socket.socket) -> int:
     return int(claim.getsockname()[0].split(".")[1])
 
 
-def make_agent(kube: Kube, clock: ScaledClock, site: Site, plan: Sequence[NodeSpec]) -> Agent:
+def make_agent(
+    kube: Kube, clock: ScaledClock, site: Site, plan: Sequence[NodeSpec], lease_seconds: int = nodes.LEASE_SECONDS
+) -> Agent:
     """The node agent on this machine, all of whose files lie in the site's directory."""
     site.buckets.mkdir(mode=0o700, exist_ok=True)
     recorder = Recorder(kube, clock, "kubelet", report)
@@ -132,7 +134,8 @@ def make_agent(kube: Kube, clock: ScaledClock, site: Site, plan: Sequence[NodeSp
         remember_process(site.directory, started.pid)
         return started
 
-    return Agent(Machine(kube, clock, site, Hosts(site.directory / "hosts"), recorder, spawn, report), plan)
+    machine = Machine(kube, clock, site, Hosts(site.directory / "hosts"), recorder, spawn, report)
+    return Agent(machine, plan, lease_seconds)
 
 
 def kubeconfig(name: str, url: str) -> str:

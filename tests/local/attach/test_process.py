@@ -76,7 +76,8 @@ def test_without_an_authority_nothing_is_served(tmp_path, named, sentence):
 
 def test_the_command_line():
     found = parse(["--kubeconfig", "k", "--tpu-type", "v5p-32", "--slices", "2", "--heads", "3"])
-    assert found == Options(Path("k"), "", lookup("v5p-32"), 2, 3, None)
+    assert found == Options(Path("k"), "", lookup("v5p-32"), 2, 3, None, 40)
+    assert parse(["--kubeconfig", "k", "--node-lease-seconds", "8"]).lease_seconds == 8
 
 
 def test_a_type_that_there_is_not_is_told_before_anything_starts(capsys):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlaunch.core.tpu import TpuType, lookup
+from xlaunch.local.node.nodes import LEASE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Options:
     """Where to attach, and which nodes: `slices` pools of `tpu` and `heads` CPU nodes.
 
     `client_ca` is the authority that signs the certificate which the API server shows when it asks for logs; None for
-    the kubeconfig's own.
+    the kubeconfig's own. `lease_seconds` is the kubelet's nodeLeaseDurationSeconds, renewed every quarter of it.
     """
 
     kubeconfig: Path
@@ -24,6 +25,7 @@ class Options:
     slices: int
     heads: int
     client_ca: Path | None
+    lease_seconds: int = LEASE_SECONDS
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -40,5 +42,10 @@ def parse(argv: Sequence[str]) -> Options:
     parser.add_argument(
         "--client-ca", type=Path, metavar="FILE", help="who signs the API server's client certificate for kubelets"
     )
+    parser.add_argument(
+        "--node-lease-seconds", type=int, default=LEASE_SECONDS, metavar="S", help="a quarter of it is a heartbeat"
+    )
     given = parser.parse_args(argv)
-    return Options(given.kubeconfig, given.context, lookup(given.tpu_type), given.slices, given.heads, given.client_ca)
+    tpu = lookup(given.tpu_type)
+    place = (given.kubeconfig, given.context, tpu, given.slices, given.heads)
+    return Options(*place, given.client_ca, given.node_lease_seconds)

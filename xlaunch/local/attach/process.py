@@ -84,7 +84,7 @@ async def run(wanted: Options, directory: Path, attached: Callable[[str], None])
         site = Site(directory, subnet, clock.scale, stand_in, SHIMS, os.environ, REPORTED_NETWORK)
         async with aiohttp.ClientSession(connector=connector) as session:
             kube = RemoteKube(session, login, clock)
-            agent = make_agent(kube, clock, site, plan)
+            agent = make_agent(kube, clock, site, plan, wanted.lease_seconds)
             await answering(kube, clock)
             await serve_logs(agent, plan, directory, authority_of(wanted, login))
             await agent.register()

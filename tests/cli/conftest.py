@@ -30,7 +30,8 @@ class StoreServer(Server):
             found = self.store.request(request.method, request.path, query=request.query, body=body)
         except ApiError as error:
             return Answer(error.status, {"message": error.message, "reason": error.reason, "details": error.details})
-        return Answer(found.status, found.body)
+        warnings = [("Warning", f'299 - "{text}"') for text in found.warnings]
+        return Answer(found.status, found.body, headers=warnings)
 
     def watch(self, request):
         """What went since; a watch of a store that no longer changes ends at once."""

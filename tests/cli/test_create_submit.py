@@ -109,7 +109,7 @@ def test_without_a_terminal_a_question_is_refused(cluster):
         ["--submit-timeout=soon"],
         ["--timeout=-1"],
         ["--restart-scope=auto"],
-        ["--dry-run=server"],
+        ["--dry-run=servers"],
     ],
 )
 def test_a_wrong_flag_is_found_before_the_cluster_is_touched(cluster, flags):

@@ -126,8 +126,15 @@ class Placement(Flags):
 class Doing(Flags):
     """What is done with the manifest."""
 
-    dry_run: str = flag("--dry-run", metavar="[=client]", help="Print the manifest; touch no cluster and no network.")
+    dry_run: str = flag(
+        "--dry-run",
+        metavar="[=client|server]",
+        help="Print the manifest and touch no cluster; with =server ask the API server whether it would take it.",
+    )
     no_dry_run: bool = flag("--no-dry-run", default=False, help="Submit, which is the default.")
+    diff: bool = flag(
+        "--diff", default=False, help="Print what differs from the workload of that name; 5 is the exit code then."
+    )
     output_manifest_file: str = flag("--output-manifest-file", metavar="FILE", help="Write the manifest here too.")
     template: str = flag("--template", metavar="FILE", help="A template of your own (see xlaunch template export).")
     patch: str = flag("--patch", metavar="FILE", help="A JSON merge patch (RFC 7386) on the manifest, as YAML or JSON.")
@@ -141,7 +148,6 @@ class Doing(Flags):
         "--submit-timeout", metavar="TIME", default="2m", help="How long to retry a busy API server [2m]."
     )
     timeout: str = flag("--timeout", metavar="TIME", default="5m", help="For a replaced workload to be gone [5m].")
-    diff: bool = flag("--diff", default=False, hidden=True, help="Not yet.")
 
 
 class CreateOptions(Doing, Placement, Pathways, Restarts, Command):

@@ -26,6 +26,8 @@ xlaunch workload create-pathways --workload=demo --tpu-type=v5litepod-16 --num-s
     --max-slice-restarts=10 --docker-image=gcr.io/p/maxtext:1 --cluster=my-gke --project=p \\
     -- python3 -m maxtext.trainers.pre_train.train base.yml run_name=demo base_output_directory=gs://my-bucket/out
 xlaunch workload create-pathways ... --dry-run > demo.yaml
+xlaunch workload create-pathways ... --cluster=my-gke --dry-run=server
+xlaunch workload create-pathways ... --cluster=my-gke --diff
 xlaunch workload create-pathways ... --cluster=local --follow
 """
 )
@@ -38,38 +40,55 @@ def command(ctx: typer.Context, options: CreateOptions) -> Result:
     $(NAME); nothing is escaped. xpk's flags keep their names and meaning.
     """
     session = session_of(ctx)
-    dry_run = is_dry_run(options)
+    mode = mode_of(options)
     spec = spec_of(options, rest_of(ctx), session.env)
     template = files.read("--template", options.template) if options.template else shipped.text(shipped.PATHWAYS)
     patch = patch_of(options)
     plan = make_plan(spec, template, patch)
     for notice in choices(options):
         session.notice(notice)
-    if dry_run:
+    if mode == "client":
         _write(options, plan)
         return Result("JobSet", plan.manifest, [plan.text], bare=True, notices=plan.notices)
-
-    from xlaunch.cli.create_submit import Submit
 
     def plan_for(placed: PathwaysSpec) -> Plan:
         placed_plan = make_plan(placed, template, patch)
         _write(options, placed_plan)
         return placed_plan
 
+    if mode == "server":
+        from xlaunch.cli.create_dry_run import dry_run
+
+        return dry_run(session, options, spec, plan_for)
+    if mode == "diff":
+        from xlaunch.cli.create_diff import diff
+
+        return diff(session, options, spec, plan_for)
+
+    from xlaunch.cli.create_submit import Submit
+
     return Submit.of(options).run(session, spec, plan_for)
 
 
-def is_dry_run(options: CreateOptions) -> bool:
-    """Whether the manifest is only printed. Raises UsageError for what does not exist yet or contradicts itself."""
-    if options.diff:
-        raise UsageError("--diff does not exist yet", next="Compare with kubectl diff -f - on the output of --dry-run")
-    if options.dry_run == "server":
-        raise UsageError("--dry-run=server does not exist yet", next="Use --dry-run, which touches no cluster")
-    if options.dry_run not in ("", "client"):
-        raise UsageError(f"--dry-run={options.dry_run} is not a kind of dry run", next="Use --dry-run")
+def mode_of(options: CreateOptions) -> str:
+    """What becomes of the plan: dry runs ("client", "server"), "diff", or "" for a submission. Raises UsageError."""
+    if options.dry_run not in ("", "client", "server"):
+        raise UsageError(
+            f"--dry-run={options.dry_run} is not a kind of dry run", next="Use --dry-run, or --dry-run=server"
+        )
     if options.dry_run and options.no_dry_run:
         raise UsageError("--dry-run and --no-dry-run contradict each other", next="Keep one")
-    return bool(options.dry_run)
+    if not options.diff:
+        return options.dry_run
+    given = {"--dry-run": bool(options.dry_run), "--follow": options.follow, "--wait": options.wait}
+    for flag, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"--diff and {flag} contradict each other",
+                why="A diff is all that --diff prints, and it submits nothing",
+                next="Keep one",
+            )
+    return "diff"
 
 
 def _write(options: CreateOptions, plan: Plan) -> None:

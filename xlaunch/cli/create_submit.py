@@ -45,17 +45,8 @@ class Submit:
                 why="Standard output can be one of them",
                 next="Take --wait instead of --follow, or leave -o away",
             )
-        target = TargetOptions(
-            cluster=options.cluster,
-            project=options.project,
-            location=options.location,
-            context=options.context,
-            kubeconfig=options.kubeconfig,
-            namespace=options.namespace,
-        )
-        check(target)
         return cls(
-            target,
+            target_of(options),
             options.if_exists,
             parse_duration("--submit-timeout", options.submit_timeout),
             parse_duration("--timeout", options.timeout),
@@ -69,10 +60,9 @@ class Submit:
         plan = plan_for(replace(spec, namespace=connection.api.namespace))
         for notice in plan.notices:
             session.notice(notice)
-        owner = session.env.get("USER") or session.env.get("LOGNAME") or ""
         done = submit(
             connection.api,
-            owned(plan, owner),
+            owned(plan, owner_of(session)),
             if_exists=self.if_exists,
             timeout=self.timeout,
             clock=session.clock,
@@ -116,6 +106,25 @@ class Submit:
             return
         if not session.confirm(f"Replace {workload.name} ({facts(workload, session.clock.now())})?", flag="--yes"):
             raise DeclinedError(f"{workload.name} stays as it is", next="Take another name with --workload")
+
+
+def target_of(options: CreateOptions) -> TargetOptions:
+    """Where the flags lead; UsageError where they contradict each other."""
+    target = TargetOptions(
+        cluster=options.cluster,
+        project=options.project,
+        location=options.location,
+        context=options.context,
+        kubeconfig=options.kubeconfig,
+        namespace=options.namespace,
+    )
+    check(target)
+    return target
+
+
+def owner_of(session: Session) -> str:
+    """Who submits, as far as the environment tells; "" where it does not."""
+    return session.env.get("USER") or session.env.get("LOGNAME") or ""
 
 
 def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connection) -> Result:

@@ -1,0 +1,61 @@
+"""`create-pathways --diff`: what differs between the workload of that name and the plan."""
+
+from __future__ import annotations
+
+from xlaunch.cli.create_dry_run import PlanFor, ask
+from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.output import Result
+from xlaunch.cli.session import Session
+from xlaunch.cluster.submit import Object, difference
+from xlaunch.core.diff import comparable, unified
+from xlaunch.core.plan import HASH_ANNOTATION, Plan
+from xlaunch.core.spec import PathwaysSpec
+from xlaunch.core.workload import describe
+
+# As the conflict that a submission would meet; kubectl's 1 means here that xlaunch has failed
+DIFFERENT = 5
+
+
+def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> Result:
+    """Prints a unified diff, nothing where there is none; exit code 5 where there is one.
+
+    What the server adds to every JobSet is no difference: the plan is compared as the server would store it.
+    """
+    plan, server = ask(session, options, spec, plan_for)
+    live = server.find()
+    reply = server.stored(exists=live is not None)
+    decides = plan.manifest["spec"].get("suspend") is not None
+    text = unified(
+        None if live is None else comparable(live, suspend=decides),
+        comparable(reply.body, suspend=decides),
+        f"{plan.namespace}/{plan.name}",
+    )
+    return Result(
+        "Diff",
+        {
+            "changed": bool(text),
+            "exists": live is not None,
+            "planHash": plan.hash,
+            "diff": text,
+            "warnings": list(reply.warnings),
+        },
+        [text] if text else [],
+        name=plan.name,
+        namespace=plan.namespace,
+        exit_code=DIFFERENT if text else 0,
+        notices=[*(f"Warning from the API server: {each}" for each in reply.warnings), _told(plan, live, text)],
+    )
+
+
+def _told(plan: Plan, live: Object | None, text: str) -> str:
+    if live is None:
+        return f"There is no {plan.name} in namespace {plan.namespace} yet: all of it would be new."
+    phase = describe(live).phase
+    if text:
+        return f"{plan.name} ({phase}) differs. It can't be changed in place; --if-exists=replace makes it anew."
+    if (live["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) != plan.hash:
+        return (
+            f"No difference: {plan.name} ({phase}) is what the server would make of the plan. "
+            f"Yet a submission takes it for another: {difference(live)}."
+        )
+    return f"No difference: {plan.name} ({phase}) is what the plan says."

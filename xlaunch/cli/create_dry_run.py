@@ -1,0 +1,75 @@
+"""`create-pathways --dry-run=server`: what the API server says to a plan, without submitting it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.create_submit import owner_of, target_of
+from xlaunch.cli.output import Result
+from xlaunch.cli.session import Session
+from xlaunch.cli.target import connect
+from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
+from xlaunch.core.durations import parse_duration
+from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
+from xlaunch.core.spec import PathwaysSpec
+from xlaunch.core.workload import describe
+
+PlanFor = Callable[[PathwaysSpec], Plan]
+
+# What every dry run makes up anew, and nobody has asked for
+_MADE_UP = ("uid", "creationTimestamp", "generation", "resourceVersion", "managedFields")
+
+
+def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> Result:
+    """Prints the manifest, with -o as the server would store it. Raises PlanRefusedError with all that it refuses."""
+    plan, server = ask(session, options, spec, plan_for)
+    report = server.report()
+    for line in _told(report, plan):
+        session.notice(line)
+    if report.refusals:
+        raise PlanRefusedError(plan, report.refusals)
+    return Result("JobSet", _stored(report) or plan.manifest, [plan.text], bare=True)
+
+
+def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> tuple[Plan, DryRun]:
+    """The plan for the namespace of the target, and the server to ask about it. It starts no embedded cluster."""
+    target = target_of(options)
+    timeout = parse_duration("--submit-timeout", options.submit_timeout)
+    connection = connect(session, target, announce=True)
+    plan = plan_for(replace(spec, namespace=connection.api.namespace))
+    for notice in plan.notices:
+        session.notice(notice)
+    owned_plan = owned(plan, owner_of(session))
+    return plan, DryRun(connection.api, owned_plan, clock=session.clock, timeout=timeout, notice=session.notice)
+
+
+def warning_lines(warnings: dict[str, list[str]]) -> list[str]:
+    """The server's warnings, each once, with the objects that they are about."""
+    return [f"Warning from the API server: {text} ({', '.join(about)})" for text, about in warnings.items()]
+
+
+def _told(report: Report, plan: Plan) -> Iterator[str]:
+    yield from warning_lines(report.warnings)
+    for line in report.left_out:
+        yield f"Not checked: {line}"
+    if report.refusals:
+        if len(report.refusals) > 1:
+            yield from (f"Refused: {each.kind} {each.name}: {each.message}" for each in report.refusals)
+        return
+    yield f"Accepted by the API server, and nothing was created: {', '.join(report.accepted) or 'nothing'}."
+    if report.existing is not None:
+        phase = describe(report.existing).phase
+        same = (report.existing["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == plan.hash
+        how = "of the same plan" if same else "of another plan; --diff shows what differs"
+        yield f"Note: {plan.name} exists already ({phase}), {how}."
+
+
+def _stored(report: Report) -> dict[str, Any]:
+    if report.stored is None:
+        return {}
+    metadata: Mapping[str, Any] = report.stored["metadata"]
+    kept = {key: value for key, value in metadata.items() if key not in _MADE_UP}
+    return {**report.stored, "metadata": kept}

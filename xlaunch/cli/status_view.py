@@ -11,6 +11,7 @@ from xlaunch.core.counts import counted
 from xlaunch.core.ending import messages
 from xlaunch.core.ledger import Ledger, Slice
 from xlaunch.core.pods import Container, Exit
+from xlaunch.core.queueing import evictions_words
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Phase
 
@@ -28,7 +29,11 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
     """All there is to see, from the phase down to what to do next."""
     found: list[str | Table] = [headline(ledger)]
     workload = ledger.workload
-    if workload.message:
+    if workload.queueing and workload.queueing.evictions:
+        found.append(f"Evicted by the queue: {evictions_words(workload.queueing.evictions)}; these are no restarts")
+    if workload.queueing and workload.phase in (Phase.QUEUED, Phase.SUSPENDED):
+        found.append(f"Waiting: {ledger.waiting}")
+    elif workload.message:
         found.append(f"{workload.reason}: {workload.message}")
     if ledger.head:
         node = f" on {ledger.head.node}" if ledger.head.node else ""

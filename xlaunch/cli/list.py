@@ -12,11 +12,16 @@ from xlaunch.cli.command import examples, session_of
 from xlaunch.cli.live import complete_workloads
 from xlaunch.cli.output import Result, Table
 from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
-from xlaunch.cluster import jobsets
+from xlaunch.cluster import jobsets, kueue
 from xlaunch.core.errors import UsageError
+from xlaunch.core.pending import why_waiting
+from xlaunch.core.queueing import as_data
 from xlaunch.core.selection import Selection, phases_of
 from xlaunch.core.timestamps import stamp, words
-from xlaunch.core.workload import Workload, describe
+from xlaunch.core.workload import Phase, Workload
+
+# Of more workloads that wait, the reasons are not told
+FEW_WAITS = 10
 
 StatusOption = Annotated[
     str,
@@ -84,14 +89,19 @@ def command(
     wanted = tuple(filter(None, [*(names or ()), workload, pattern]))
     selection = Selection(wanted, phases_of("--status", status), queue, owner)
     connection = connect(session, target)
-    there = [describe(item) for item in jobsets.list_jobsets(connection.api, everywhere=all_namespaces)]
-    found = sorted(selection.of(there), key=lambda each: (each.namespace, each.name))
+    items = jobsets.list_jobsets(connection.api, everywhere=all_namespaces)
+    there = kueue.with_queues(connection.api, items, everywhere=all_namespaces)
+    chosen = sorted(selection.of(there), key=lambda each: (each.namespace, each.name))
+    found = kueue.placed(connection.api, chosen)
     place = "any namespace" if all_namespaces else f"namespace {connection.api.namespace}"
     empty = f"No workload matches ({len(there)} in {place})." if there else f"There is no workload in {place}."
     return Result(
         "WorkloadList",
         {"items": [body(each) for each in found]},
-        [table(found, session.clock.now(), with_namespace=all_namespaces, empty=empty)],
+        [
+            table(found, session.clock.now(), with_namespace=all_namespaces, empty=empty),
+            *waits(found, with_namespace=all_namespaces),
+        ],
         namespace="" if all_namespaces else connection.api.namespace,
     )
 
@@ -106,7 +116,7 @@ def table(workloads: list[Workload], now: datetime, *, with_namespace: bool = Fa
             str(each.slices),
             str(each.chips),
             f"{each.restarts_toward_max}/{each.max_restarts}",
-            each.queue or "-",
+            _queue(each),
             each.owner or "-",
             words(now - each.created) if each.created else "-",
         ]
@@ -116,6 +126,15 @@ def table(workloads: list[Workload], now: datetime, *, with_namespace: bool = Fa
         columns = ["NAMESPACE", *columns]
         rows = [[each.namespace, *row] for each, row in zip(workloads, rows, strict=True)]
     return Table(columns, rows, empty, optional=("OWNER", "QUEUE", "CHIPS"))
+
+
+def waits(workloads: list[Workload], *, with_namespace: bool = False) -> list[str]:
+    """Why the first of those that a queue holds back do not run, in lines below the table."""
+    queued = [each for each in workloads if each.phase is Phase.QUEUED and each.queueing]
+    names = [f"{each.namespace}/{each.name}" if with_namespace else each.name for each in queued]
+    told = [f"{name}: {why_waiting(None, each)}" for name, each in zip(names, queued[:FEW_WAITS], strict=False)]
+    more = [f"and {len(queued) - FEW_WAITS} more; xlaunch status NAME tells why"] if len(queued) > FEW_WAITS else []
+    return ["", *told, *more] if told else []
 
 
 def body(workload: Workload) -> dict[str, Any]:
@@ -132,7 +151,15 @@ def body(workload: Workload) -> dict[str, Any]:
         "restartsTowardMax": workload.restarts_toward_max,
         "maxRestarts": workload.max_restarts,
         "queue": workload.queue or None,
+        "queueing": as_data(workload.queueing),
         "owner": workload.owner or None,
         "created": stamp(workload.created),
         "finished": stamp(workload.finished),
     }
+
+
+def _queue(workload: Workload) -> str:
+    """Its queue, and its place there where it waits: "team 2/3"."""
+    place = workload.queueing.place if workload.queueing else None
+    name = workload.queue or (workload.queueing.local_queue if workload.queueing else "")
+    return f"{name} {place.in_local_queue + 1}/{place.pending}" if place else name or "-"

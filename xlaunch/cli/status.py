@@ -65,7 +65,7 @@ def command(
 def look(session: Session, connection: Connection, name: str) -> tuple[Observation, Ledger]:
     """One look at a workload; NotFoundError where there is none."""
     seen = observe(connection, name)
-    return seen, ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now())
+    return seen, ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now(), seen.queueing)
 
 
 def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:

@@ -28,12 +28,14 @@ from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.follower import Wanted
 from xlaunch.cluster.observe import held_up, target_pods
+from xlaunch.cluster.queue_watch import QueueWatch
 from xlaunch.cluster.watch import watch
 from xlaunch.core import pods as podlib
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.errors import NetworkError, UsageError
+from xlaunch.core.pending import why_waiting
 from xlaunch.core.verdict import GOALS, Verdict, judge
-from xlaunch.core.workload import Phase, Workload, describe
+from xlaunch.core.workload import Phase, Workload
 
 Object = Mapping[str, Any]
 
@@ -153,6 +155,8 @@ def _watch_for(
     """The verdict, None at the timeout; a JobSet of another uid is not the one that was asked for."""
     said = narration(session)
     query = {"fieldSelector": f"metadata.name={name}"}
+    queue = QueueWatch(connection.api, said.say, session.clock)
+    jobset: Object | None = None
     workload: Workload | None = None
     path = jobsets.path(connection.api)
     for change in watch(
@@ -166,11 +170,12 @@ def _watch_for(
     ):
         if change.type != "TICK":
             found = [] if change.type == "DELETED" else change.items if change.type == "LISTED" else [change.object]
-            mine = [describe(each) for each in found if each["metadata"].get("uid", "") == uid]
-            workload = mine[0] if mine else None
-            verdict = judge(goal, workload)
-            if verdict:
-                return verdict, workload
+            jobset = next((each for each in found if each["metadata"].get("uid", "") == uid), None)
+        # While a queue holds it back its JobSet does not change: the queue is asked at every tick
+        workload = queue.describe(jobset, ask=change.type == "LISTED") if jobset else None
+        verdict = judge(goal, workload)
+        if verdict:
+            return verdict, workload
         if state := _state(connection.api, workload):
             said.waiting(state)
     return None, workload
@@ -180,11 +185,14 @@ def _state(api: Api, workload: Workload | None) -> str:
     """What the wait is for, with what keeps its pods from running; "" where nothing answers: then it is not known."""
     if workload is None:
         return ""
+    state = f"{workload.name} is {workload.phase}"
+    if workload.queueing and workload.phase in (Phase.QUEUED, Phase.SUSPENDED):
+        return f"{state}: {why_waiting(None, workload)}"
     try:
         reason = held_up(api, workload)
     except (ApiError, NetworkError):
         return ""
-    return ": ".join(filter(None, (f"{workload.name} is {workload.phase}", workload.message, reason)))
+    return ": ".join(filter(None, (state, workload.message, reason)))
 
 
 def _main_pods(api: Api, workload: Workload) -> tuple[Object, ...]:

@@ -11,6 +11,7 @@ from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.logstream import Outcome, Request, Start, read_log
 from xlaunch.cluster.observe import pod_events, target_pods
+from xlaunch.cluster.queue_watch import QueueWatch
 from xlaunch.cluster.watch import PATIENCE, is_transient
 from xlaunch.core import pods as podlib
 from xlaunch.core.clock import Clock
@@ -20,7 +21,7 @@ from xlaunch.core.follow import Cursor, Done, DrainPrevious, Reader, Reopen, Tar
 from xlaunch.core.lognews import CloudLogs, LogNews
 from xlaunch.core.narration import Narration
 from xlaunch.core.pending import with_warning
-from xlaunch.core.workload import Phase, Workload, describe
+from xlaunch.core.workload import Phase, Workload
 
 Object = Mapping[str, Any]
 
@@ -82,6 +83,7 @@ class Follower:
         self._clock = clock
         self._narration = narration
         self._news = LogNews(narration, cloud)
+        self._queue = QueueWatch(api, narration.say, clock)
         self._deadline = math.inf if timeout is None else clock.monotonic() + timeout
         self._answered = clock.monotonic()
         self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
@@ -150,9 +152,11 @@ class Follower:
         """Asks for the JobSet and the pods; False, after a pause, where there was no answer."""
         try:
             jobset = jobsets.find(self._api, self._name)
-            workload = describe(jobset) if jobset else None
+            pods = target_pods(self._api, self._followed)  # they outlive a deleted JobSet by their grace period
+            others = set(map(podlib.uid, pods)) != set(map(podlib.uid, self.pods))
+            workload = self._queue.describe(jobset, ask=others) if jobset else None
             self.workload = workload if workload and workload.uid == self._followed.uid else None
-            self.pods = target_pods(self._api, self._followed)  # they outlive a deleted JobSet by their grace period
+            self.pods = pods
         except (NetworkError, ApiError) as error:
             lasting = self._clock.monotonic() - self._answered > PATIENCE
             if lasting or _is_final(error):
@@ -211,7 +215,8 @@ class Follower:
         """Turns to another instance."""
         if cursor.target is not None:
             restarts = self.workload.restarts if self.workload else 0
-            why = [ending(target.container, self._ends.get(cursor.target.uid)), self._restart]
+            ended = ending(target.container, self._ends.get(cursor.target.uid))
+            why = [ended, self._restart, self._queue.take_eviction()]
             self._news.moved(cursor, target, self._status(target), restarts, [each for each in why if each])
             self._start, self._restart = Start(), ""
             return Cursor(target=target)

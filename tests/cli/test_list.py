@@ -49,6 +49,7 @@ def test_the_object(filled):
             "restartsTowardMax": 0,
             "maxRestarts": 3,
             "queue": None,
+            "queueing": None,
             "owner": None,
             "created": "2026-11-29T12:00:00Z",
             "finished": "2026-11-29T13:00:00Z",

@@ -57,6 +57,34 @@ def test_the_reasons_of_head_and_slices_stand_below():
     )
 
 
+EVICTED = condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")
+
+
+def lost(host, **more):
+    return pod("worker", 2, host, deleted="2026-11-29T12:00:00Z", **more)
+
+
+def test_lost_hosts_since_when_and_why():
+    others = [each for each in WORKERS if "worker-2-1-" not in each["metadata"]["name"]]
+    pods = [*others, lost(1, conditions=[EVICTED]), lost(3, suffix="zzzzz")]
+    why = "pod train-worker-2-1-aaaaa: EvictionByEvictionAPI: Eviction API: evicting"
+    assert shown(RUNNING, None, pods)[-2:] == [
+        f"Lost at 2026-11-29T12:00:00Z from slice 2: {why}",
+        "Lost at 2026-11-29T12:00:00Z from slice 2: pod train-worker-2-3-zzzzz: deleted (replaced, and still going)",
+    ]
+    assert f"next wait 20s (1 missing), {why}" in change_line(seen(RUNNING, None, pods))
+
+
+def test_lost_hosts_of_whom_nothing_is_known_and_many_of_them():
+    assert shown(RUNNING, jobs(failed=4), WORKERS[:8])[-5:] == ["", *(f"Lost from slice 2: host {h}" for h in range(4))]
+    assert shown(RUNNING, None, WORKERS[:4])[-2:] == ["Lost from slice 1: host 3", "and 4 hosts more"]
+
+
+def test_hosts_that_are_done_are_never_replaced():
+    done = jobs(succeeded=4, completedIndexes="0-3", conditions=[condition("Complete")])
+    assert shown(RUNNING, done, WORKERS[:8])[-4].split("   ")[-1].strip() == "never replaced"
+
+
 def test_many_reasons_are_counted():
     held = [pod("worker", s, 1, phase="Pending", conditions=[UNSCHEDULABLE]) for s in range(6)]
     lines = shown(sized(6, 4), [job("worker", 0)], held)

@@ -227,6 +227,30 @@ def test_a_host_that_is_done_is_not_missing(there, told):
     assert [alarm.reason for alarm in found.alarms] == ["WorkerSucceeded"]
 
 
+def test_a_slice_whose_hosts_are_all_done_loses_and_replaces_nothing_any_more():
+    complete = jobs(succeeded=4, completedIndexes="0-3", conditions=[condition("Complete")])
+    found = count(job_list=complete, pods=workers(but=[(2, host) for host in range(4)])).slices[2]
+    assert (found.ready, found.missing, found.succeeded, found.losses) == (0, 0, 4, ())
+    assert (found.budget_left, found.next_replacement_seconds) == (None, None)
+
+
+def test_which_pods_are_lost_and_why():
+    evicted = condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")
+    gone = pod("worker", 2, 0, deleted=DELETED, conditions=[evicted])
+    found = count(outage(), pods=[*workers(but=[(2, 0), (2, 3)]), gone], job_list=jobs(failed=2), after=2.0)
+    assert as_data(found)["slices"][2]["losses"] == [
+        {
+            "host": 0,
+            "pod": "train-worker-2-0-aaaaa",
+            "since": "2026-11-29T12:00:00Z",
+            "why": "EvictionByEvictionAPI: Eviction API: evicting",
+            "replaced": False,
+        },
+        {"host": 3, "pod": None, "since": "2026-11-29T12:00:03Z", "why": None, "replaced": False},
+    ]
+    assert found.slices[1].losses == ()
+
+
 def test_a_limit_raised_on_the_job_counts():
     raised = jobs(failed=1)
     raised[3]["spec"]["backoffLimit"] = 99
@@ -315,6 +339,8 @@ def test_the_data_for_programs():
         "budgetLeft": 39,
         "nextReplacementSeconds": 10.0,
         "waiting": None,
+        "succeeded": 0,
+        "losses": [{"host": 0, "pod": None, "since": None, "why": None, "replaced": False}],
     }
 
 

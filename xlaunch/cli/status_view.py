@@ -10,14 +10,15 @@ from xlaunch.cli.output import Table
 from xlaunch.core.counts import counted
 from xlaunch.core.ending import messages
 from xlaunch.core.ledger import Ledger, Slice
+from xlaunch.core.losses import Loss, loss_words
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.queueing import evictions_words
-from xlaunch.core.timestamps import words
+from xlaunch.core.timestamps import stamp, words
 from xlaunch.core.workload import Phase
 
 # More slices than this are shown with equal neighbours in one row
 FEW_SLICES = 16
-# More reasons to wait than this are counted
+# More reasons to wait, and more lost hosts, than this are counted
 FEW_WAITS = 4
 STALE = (
     "Pods may not be listed: counts come from the Jobs, which on Kubernetes 1.32 to 1.35.6 are stale while a slice is "
@@ -44,8 +45,8 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
         found += ["", "Head: there is no pod"]
     if ledger.slices and not (workload.phase.ended and not any(map(_counted, ledger.slices))):
         found += ["", slice_table(ledger)]
-    if waits := _waits(ledger):
-        found += ["", *waits]
+    for lines in (_lost(ledger), _waits(ledger)):
+        found += ["", *lines] if lines else []
     if "pods" in forbidden:
         found += ["", STALE]
     if "jobs" in forbidden:
@@ -82,6 +83,8 @@ def slice_table(ledger: Ledger) -> Table:
 
 def wait_cell(each: Slice) -> str:
     """The wait for the missing hosts, marked as running; else that of the next loss."""
+    if each.succeeded == each.hosts:
+        return "never replaced"
     if each.next_replacement_seconds is None:
         return "the Job fails" if each.budget_left == 0 else "?"
     wait = words(ceil(each.next_replacement_seconds))
@@ -101,6 +104,19 @@ def change_line(ledger: Ledger) -> str:
     waiting = [f"waiting: {ledger.waiting}"] if ledger.waiting else []
     alarms = [f"! {alarm.message}" for alarm in ledger.alarms]
     return "; ".join([str(workload.phase), f"restarts: {', '.join(restarts)}", *slices, *waiting, *alarms])
+
+
+def _lost(ledger: Ledger) -> list[str]:
+    """The hosts that are lost, since when and why."""
+    told = [_loss_line(each, loss) for each in ledger.slices for loss in each.losses]
+    more = [f"and {counted(len(told) - FEW_WAITS, 'host')} more"] if len(told) > FEW_WAITS else []
+    return [*told[:FEW_WAITS], *more]
+
+
+def _loss_line(each: Slice, loss: Loss) -> str:
+    at = f" at {stamp(loss.since)}" if loss.since else ""
+    state = " (replaced, and still going)" if loss.replaced else ""
+    return f"Lost{at} from slice {each.index}: {loss_words(loss)}{state}"
 
 
 def _waits(ledger: Ledger) -> list[str]:
@@ -126,7 +142,8 @@ def _ended_cells(each: Slice, *, recreated: bool) -> list[str]:
 def _slice_words(each: Slice) -> str:
     counts = [f"{_known(each.ready)}/{each.hosts}", f"{_known(each.lost)} lost"]
     counts += [f"{each.in_place_restarts} in place"] if each.in_place_restarts else []
-    return f"slice {each.index}: {', '.join(counts)}, next wait {wait_cell(each)}"
+    counts += [f"next wait {wait_cell(each)}", *(loss_words(loss) for loss in each.losses[:1] if loss.why)]
+    return f"slice {each.index}: {', '.join(counts)}"
 
 
 def _groups(slices: Sequence[Slice]) -> Iterator[list[Slice]]:

@@ -15,6 +15,7 @@ from xlaunch.core import pods as podlib
 from xlaunch.core.alarms import Alarm, alarms
 from xlaunch.core.budget import replacement_delay
 from xlaunch.core.indexes import parse_indexes
+from xlaunch.core.losses import Loss, losses
 from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
 from xlaunch.core.queue_alarms import queue_alarms
@@ -48,12 +49,14 @@ class Slice:
     """One worker Job.
 
     `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, by the pods.
+    `succeeded`: hosts that have exited with code 0; Kubernetes never replaces them.
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails or, where restarts in place have come nearer to
     that, how many more of those. `next_replacement_seconds`: at most so long until missing hosts are replaced or, where
-    none is missing, how long the loss of one more would take; None at the end, and where one more loss fails the Job.
-    `waiting`: what keeps the first of its pods that does not run from it, "" for nothing. None is what is not known,
-    because pods or Jobs may not be read.
+    none is missing, how long the loss of one more would take; None at the end, once all hosts have succeeded, and where
+    one more loss fails the Job.
+    `waiting`: what keeps the first of its pods that does not run from it, "" for nothing. `losses`: the hosts that are
+    missing, and the lost pods that are still going. None is what is not known, because pods or Jobs may not be read.
     """
 
     role: str
@@ -68,6 +71,8 @@ class Slice:
     budget_left: int | None
     next_replacement_seconds: float | None
     waiting: str = ""
+    losses: tuple[Loss, ...] = ()
+    succeeded: int = 0
 
     @property
     def whole(self) -> bool:
@@ -168,9 +173,11 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     lost = lost_so_far(status, gone)
     # Before all hosts were there for the first time, those that are not are awaited, not missing
     was_whole = replaces and (seen.workload.phase is Phase.RUNNING or lost > 0)
-    missing = role.hosts - len(alive.keys() | done) if seen.knows_pods and was_whole else 0
+    absent = set(range(role.hosts)) - alive.keys() - done if seen.knows_pods and was_whole else set()
+    missing = len(absent)
     moments = [moment for pod in gone if (moment := lost_at(pod))]
     in_place = sum(podlib.in_place_restarts(pod) for pod in alive.values())
+    over = len(done) == role.hosts  # its Job is complete, and loses and replaces nothing any more
     return Slice(
         role=role.name,
         index=index,
@@ -181,9 +188,11 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
         lost_since=min(moments, default=outage_since(seen.jobset)) if missing else None,
         in_place_restarts=in_place if seen.knows_pods else None,
         job_restarts=_job_restarts(seen.jobset, role, index),
-        budget_left=_budget_left(seen, role, job, lost, in_place),
-        next_replacement_seconds=_next_wait(seen, role, job, lost, gone, alive.values(), missing),
+        budget_left=None if over else _budget_left(seen, role, job, lost, in_place),
+        next_replacement_seconds=None if over else _next_wait(seen, role, job, lost, gone, alive.values(), missing),
         waiting=first_held_up(alive.values()),
+        losses=losses(gone, absent, alive, outage_since(seen.jobset)),
+        succeeded=len(done),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from xlaunch.core.counts import counted
 from xlaunch.core.ledger import Head, Ledger, Slice
+from xlaunch.core.losses import Loss
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.queueing import as_data as queueing_data
 from xlaunch.core.timestamps import stamp
@@ -105,4 +106,16 @@ def _slice(each: Slice) -> dict[str, Any]:
         "budgetLeft": each.budget_left,
         "nextReplacementSeconds": each.next_replacement_seconds,
         "waiting": each.waiting or None,
+        "succeeded": each.succeeded,
+        "losses": [_loss(loss) for loss in each.losses],
+    }
+
+
+def _loss(loss: Loss) -> dict[str, Any]:
+    return {
+        "host": loss.host,
+        "pod": loss.pod or None,
+        "since": stamp(loss.since),
+        "why": loss.why or None,
+        "replaced": loss.replaced,
     }

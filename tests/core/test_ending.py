@@ -1,10 +1,10 @@
 """How a container ended, in a sentence that says why."""
 
 import pytest
-from fakes.objects import pod, running, status, terminated, waiting
+from fakes.objects import condition, pod, running, status, terminated, waiting
 
 from xlaunch.core import pods as podlib
-from xlaunch.core.ending import ending_of, messages
+from xlaunch.core.ending import disruption, ending_of, fate, messages
 
 NOT_FOUND = 'exec: "python3 train.py a=b": executable file not found in $PATH'
 
@@ -51,3 +51,21 @@ def test_only_endings_with_a_message_are_worth_a_line_beside_a_table():
     made = head(status(state=terminated(128, "StartError", message=NOT_FOUND)))
     made["status"]["initContainerStatuses"] = [status("pathways-rm", state=terminated(143))]
     assert messages(podlib.containers(made)) == [f"main ended with exit code 128 (StartError): {NOT_FOUND}"]
+
+
+EVICTED = condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")
+CALLED_OFF = condition("DisruptionTarget", "False", "DeletionByTaintManager", "Taint manager: deleting")
+
+
+def test_who_ends_a_pod():
+    assert disruption(head(conditions=[EVICTED])) == "EvictionByEvictionAPI: Eviction API: evicting"
+    assert (disruption(head()), disruption(head(conditions=[CALLED_OFF]))) == ("", "")
+
+
+def test_the_fate_is_how_it_ended_and_who_ended_its_pod():
+    killed = status(state=terminated(143))
+    assert fate(head(killed), "main") == "main ended with exit code 143 (SIGTERM)"
+    assert fate(head(status(), conditions=[EVICTED]), "main") == "EvictionByEvictionAPI: Eviction API: evicting"
+    both = "main ended with exit code 143 (SIGTERM); EvictionByEvictionAPI: Eviction API: evicting"
+    assert fate(head(killed, conditions=[EVICTED]), "main") == both
+    assert (fate(head(status()), "main"), fate(head(killed), "other")) == ("", "")

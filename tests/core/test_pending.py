@@ -9,6 +9,7 @@ from xlaunch.core.queueing import QueueState, State
 from xlaunch.core.workload import describe
 
 NAME = "train-pathways-head-0-0-aaaaa"
+EVICTED = condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")
 UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/3 nodes are available:\n 3 Insufficient cpu.")
 
 
@@ -46,6 +47,11 @@ PODS = [
         f"pod {NAME} is Pending, its containers are being started",
     ),
     ("on its way out", head(deleted="2026-11-29T12:00:00Z"), f"pod {NAME} is being deleted"),
+    (
+        "evicted",
+        head(deleted="2026-11-29T12:00:00Z", conditions=[EVICTED]),
+        f"pod {NAME} is being deleted: EvictionByEvictionAPI: Eviction API: evicting",
+    ),
     (
         "given up by the kubelet",
         {**head(), "status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}},

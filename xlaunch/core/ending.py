@@ -1,4 +1,4 @@
-"""How a container ended, in a sentence: its exit code and the kubelet's or its own last message."""
+"""How a container ended, in a sentence: its exit code, the kubelet's or its own last message, who ended its pod."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
-from xlaunch.core.excerpt import excerpt
+from xlaunch.core.excerpt import excerpt, reason_and_message
 from xlaunch.core.pods import Container, Exit
+from xlaunch.core.workload import condition
 
 Object = Mapping[str, Any]
 
@@ -27,6 +28,22 @@ def ending_of(pods: Iterable[Object], name: str) -> str:
     pod = podlib.newest(pods)
     found = podlib.container(pod, name) if pod else None
     return ending(name, found.exit or found.last_exit) if found else ""
+
+
+def disruption(pod: Object) -> str:
+    """Who ends a pod, as its condition DisruptionTarget says; "" for nobody.
+
+    "EvictionByEvictionAPI: Eviction API: evicting". The scheduler, the Eviction API, the taint manager, PodGC and the
+    kubelet set it before they end one (Kubernetes 1.31 on, KEP-3329); `kubectl delete` does not.
+    """
+    said = condition(pod.get("status") or {}, "DisruptionTarget")
+    return reason_and_message(said) if said.get("status") == "True" else ""
+
+
+def fate(pod: Object, name: str) -> str:
+    """How the container of that name ended, and who ended its pod; "" while it runs and nobody does."""
+    found = podlib.container(pod, name)
+    return "; ".join(filter(None, (ending(name, found.exit) if found else "", disruption(pod))))
 
 
 def messages(containers: Iterable[Container]) -> list[str]:

@@ -8,10 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
-from xlaunch.core.ending import ending
+from xlaunch.core.ending import disruption, ending
 from xlaunch.core.excerpt import reason_and_message
 from xlaunch.core.replacement import lost_at
-from xlaunch.core.workload import condition
 
 Object = Mapping[str, Any]
 
@@ -46,17 +45,12 @@ def losses(
 
 
 def why_lost(pod: Object) -> str:
-    """Why a pod is lost, "" for one that is not.
-
-    First the condition DisruptionTarget, which the scheduler, the Eviction API, the taint manager, PodGC and the
-    kubelet set before they end a pod (Kubernetes 1.31 on: KEP-3329).
-    """
+    """Why a pod is lost, "" for one that is not."""
     status = pod.get("status") or {}
     if not podlib.is_lost(pod):
         return ""
-    disrupted = condition(status, "DisruptionTarget")
-    if disrupted.get("status") == "True":
-        return reason_and_message(disrupted)
+    if disrupted := disruption(pod):
+        return disrupted
     if podlib.is_deleting(pod):
         return "deleted"
     if status.get("reason"):

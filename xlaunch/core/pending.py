@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.ending import disruption
+from xlaunch.core.excerpt import reason_and_message
 from xlaunch.core.queueing import State, words
 from xlaunch.core.workload import Phase, Workload, condition
 
@@ -31,7 +33,7 @@ def held_up(pod: Object) -> str:
     """What keeps a pod from running; "" for one that runs, has succeeded, or is simply being started."""
     name = pod["metadata"]["name"]
     if podlib.is_deleting(pod):
-        return f"pod {name} is being deleted"
+        return ": ".join(filter(None, (f"pod {name} is being deleted", disruption(pod))))
     scheduled = condition(pod.get("status") or {}, "PodScheduled")
     if scheduled.get("status") == "False":
         return f"pod {name} is not scheduled: {_words(scheduled)}"
@@ -88,5 +90,4 @@ def _when(event: Object) -> str:
 
 def _words(said: Object) -> str:
     """Reason and message as one line."""
-    message = " ".join(str(said.get("message") or "").split())
-    return ": ".join(part for part in (said.get("reason") or "", message) if part) or "no reason given"
+    return reason_and_message(said) or "no reason given"

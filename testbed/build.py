@@ -58,6 +58,11 @@ def place(upstream: Upstream, cache: Path) -> Path:
     return cache / f"{upstream.label}-{upstream.digest()}"
 
 
+def is_built(upstream: Upstream, env: Mapping[str, str]) -> bool:
+    """Whether its build is finished, and costs nothing."""
+    return place(upstream, cache_of(env)).is_dir()
+
+
 def build(upstream: Upstream, env: Mapping[str, str], *, say: Callable[[str], None] = lambda _: None) -> Build:
     """The finished build of an upstream, made now if it is not there; `say` hears of what takes minutes.
 

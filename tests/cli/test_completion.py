@@ -77,6 +77,18 @@ def test_what_bash_broke_is_joined(words, current, expected):
     assert rejoin(words, current) == expected
 
 
+@pytest.mark.parametrize(
+    ("flag", "values"),
+    [
+        ("--control-plane", ["embedded", "real"]),
+        ("--kubernetes", ["1.35.4", "1.37.2"]),
+        ("--jobset", ["0.12.0", "0.11.1", "0.10.1"]),
+    ],
+)
+def test_what_a_real_control_plane_can_be(ask, flag, values):
+    assert ask(f"local up {flag} ").split() == values
+
+
 def test_contexts(ask):
     assert ask("workload list --context d").split() == ["dev"]
 

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from xlaunch.cli import create_pathways, local
+from xlaunch.cli import create_pathways, local_up
 
 
 def lines(function):
@@ -15,7 +15,7 @@ def lines(function):
 
 WHOLE = [
     line
-    for line in [*lines(create_pathways.command), *lines(local.up)]
+    for line in [*lines(create_pathways.command), *lines(local_up.command)]
     if line.startswith("xlaunch workload create-pathways") and "..." not in line
 ]
 

@@ -91,6 +91,7 @@ def test_up_as_json(xlaunch, running):
         "tpuType": "v5litepod-16",
         "slices": 3,
         "heads": 1,
+        "controlPlane": "embedded",
         "timeScale": 1.0,
         "featureGates": [],
         "created": "2026-11-29T12:00:00Z",
@@ -99,9 +100,9 @@ def test_up_as_json(xlaunch, running):
 
 def test_status(xlaunch, running):
     assert xlaunch("local", "status").stdout.splitlines() == [
-        "NAME    TPU TYPE       SLICES   HEADS   TIME SCALE   FEATURE GATES   KUBECONFIG",
-        "local   v5litepod-16   3        1       1                            /state/local/kubeconfig",
-        "ci      v5litepod-16   1        1       0.1          RestartJob      /state/ci/kubeconfig",
+        "NAME    TPU TYPE       SLICES   HEADS   TIME SCALE   CONTROL PLANE   FEATURE GATES   KUBECONFIG",
+        "local   v5litepod-16   3        1       1            embedded                        /state/local/kubeconfig",
+        "ci      v5litepod-16   1        1       0.1          embedded        RestartJob      /state/ci/kubeconfig",
     ]
     items = json.loads(xlaunch("local", "status", "-o", "json").stdout)["items"]
     assert [each["name"] for each in items] == ["local", "ci"]
@@ -110,7 +111,7 @@ def test_status(xlaunch, running):
 def test_status_of_nothing(xlaunch, running):
     running[0].clear()
     assert xlaunch("local", "status").stdout == (
-        "No embedded cluster runs on this machine. Start one: xlaunch local up\n"
+        "No local cluster runs on this machine. Start one: xlaunch local up\n"
     )
 
 
@@ -138,14 +139,14 @@ def test_down_does_not_guess(xlaunch, running):
     del running[0]["local"]
     outcome = xlaunch("local", "down")
     assert outcome.code == 4
-    assert "2 embedded clusters run: ci, other" in outcome.stderr
+    assert "2 local clusters run: ci, other" in outcome.stderr
     assert "xlaunch local down --name ci" in outcome.stderr
 
 
 def test_down_of_nothing(xlaunch, running):
     running[0].clear()
     assert xlaunch("local", "down").code == 3
-    assert xlaunch("local", "down", "--all").stdout == "No embedded cluster runs on this machine.\n"
+    assert xlaunch("local", "down", "--all").stdout == "No local cluster runs on this machine.\n"
 
 
 def test_down_refuses_a_contradiction(xlaunch, running):

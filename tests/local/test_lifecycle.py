@@ -29,7 +29,7 @@ def running(env, **fields):
         ({"time_scale": 2}, "--time-scale 2 is out of range"),
         ({"tpu_type": "v9-1"}, "v9-1 is not a TPU type"),
         ({"tpu_type": "v5litepod-256", "slices": 40}, "40 slices of v5litepod-256 have 2560 hosts"),
-        ({"name": "A"}, "'A' cannot name an embedded cluster"),
+        ({"name": "A"}, "'A' cannot name a local cluster"),
         ({"feature_gates": ["RestartJobs"]}, "--feature-gate RestartJobs is not one that the embedded cluster has"),
     ],
 )

@@ -1,26 +1,13 @@
 """Directories of ready binaries: what one lacks is named, and an exported one lacks nothing."""
 
 import pytest
+from fakes.binaries import filled
 
 from testbed import binaries
 from testbed.build import Build
 from testbed.control_plane import ControlPlane
 
 UPSTREAMS = list(ControlPlane().upstreams().values())
-
-
-def filled(directory, *upstreams):
-    """What a build of these upstreams leaves."""
-    for upstream in upstreams:
-        for name in upstream.commands:
-            path = directory / "bin" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("#!/bin/sh\n")
-            path.chmod(0o755)
-        for name in upstream.files:
-            (directory / "files" / name).mkdir(parents=True)
-            (directory / "files" / name / "a.yaml").touch()
-    return directory
 
 
 def test_everything_is_missing_in_an_empty_directory(tmp_path):

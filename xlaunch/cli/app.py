@@ -36,9 +36,9 @@ def app() -> LazyGroup:
         "local",
         "The embedded cluster on this machine.",
         {
-            "up": _entry("local", "Start an embedded cluster.", "up"),
-            "down": _entry("local", "Stop an embedded cluster and all that it runs.", "down"),
-            "status": _entry("local", "Show the embedded clusters of this machine.", "status"),
+            "up": _entry("local_up", "Start a cluster on this machine."),
+            "down": _entry("local", "Stop a local cluster and all that it runs.", "down"),
+            "status": _entry("local", "Show the local clusters of this machine.", "status"),
         },
     )
     template = group(

@@ -21,6 +21,7 @@ REST = "xlaunch.rest"
 NEVER_EMPTY = (
     *("cluster", "context", "kubeconfig", "namespace"),
     *("dry_run", "template", "patch", "env_file", "output_manifest_file", "reservation"),
+    *("kubernetes", "jobset", "binaries"),
 )
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -113,7 +113,7 @@ def check_name(name: str) -> str:
     """The name, or UsageError if it cannot be a directory and part of a context's name."""
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot name an embedded cluster",
+            f"{name!r} cannot name a local cluster",
             why="A name has up to 32 lower-case letters, digits and dashes, no dash at either end",
             next="xlaunch local up --name NAME",
         )
@@ -192,7 +192,7 @@ def lock(env: Mapping[str, str]) -> Iterator[int]:
         descriptor = os.open(root(env) / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise XlaunchError(
-            f"The state of embedded clusters cannot be kept in {root(env)}: {error.strerror}",
+            f"The state of local clusters cannot be kept in {root(env)}: {error.strerror}",
             next="export XDG_STATE_HOME=DIR, a directory that you may write to",
             reason="StateNotWritable",
         ) from error
@@ -228,7 +228,7 @@ def not_running(name: str) -> NotFoundError:
     """The error of every command that needs a cluster which does not run (exit 3)."""
     option = "" if name == DEFAULT_NAME else f" --name {name}"
     return NotFoundError(
-        f"No embedded cluster named {name} runs on this machine",
+        f"No local cluster named {name} runs on this machine",
         next=f"xlaunch local up{option}",
         reason="ClusterNotFound",
     )

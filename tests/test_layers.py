@@ -78,6 +78,26 @@ def test_heavy_libraries_are_imported_where_they_are_used(path):
     assert not heavy, f"{place} imports {heavy} at the top"
 
 
+TESTBED = ROOT.parent / "testbed"
+
+
+@pytest.mark.parametrize("path", sorted(TESTBED.glob("*.py")), ids=lambda path: path.name)
+def test_the_test_bed_stands_between_cluster_and_demo(path):
+    ours = {name for name in imports(path, top_only=False) if name.startswith("xlaunch.")}
+    assert {name for name in ours if layer(name) is None or layer(name) > ORDER.index("cluster")} == set()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_the_command_line_imports_the_test_bed_and_only_where_it_is_used(path):
+    """The guardian starts it by its name; everything else must work, and start, without it."""
+    own = path.relative_to(ROOT).parts[0]
+    assert not [name for name in imports(path, top_only=own == "cli") if is_of_testbed(name)]
+
+
+def is_of_testbed(name):
+    return name.split(".")[0] == "testbed"
+
+
 def parts_of_local(path):
     """What a module imports of `xlaunch.local`: names of packages, and of modules that lie directly in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -13,6 +13,7 @@ RENDER = [
     "workload", "create-pathways", "--workload=w", "--tpu-type=v5litepod-16", "--num-slices=3", "--elastic-slices=3",
     "--docker-image=img", "--command=python3 train.py", "--pathways-gcs-location=gs://my-bucket/tmp", "--dry-run",
 ]  # fmt: skip
+TOPS = ("xlaunch", "testbed")
 
 pytestmark = pytest.mark.slow
 
@@ -37,8 +38,9 @@ def test_the_wheel_has_the_data_that_the_program_reads(wheel):
     assert sorted(Path(name).name for name in names if name.startswith("xlaunch/templates/")) == sorted(
         path.name for path in (ROOT / "templates").iterdir()
     )
-    data = {str(path.relative_to(ROOT)) for path in (ROOT / "xlaunch").rglob("*") if path.is_file()}
-    assert {name for name in data if "__pycache__" not in name} <= set(names)
+    data = {str(path.relative_to(ROOT)) for top in TOPS for path in (ROOT / top).rglob("*") if path.is_file()}
+    missing = {name for name in data if "__pycache__" not in name} - set(names)
+    assert missing == {"testbed/pytest_plugin.py"}  # pytest is none of our dependencies
 
 
 def test_a_fresh_environment_renders_outside_the_checkout(wheel, tmp_path):
@@ -51,3 +53,6 @@ def test_a_fresh_environment_renders_outside_the_checkout(wheel, tmp_path):
     here = subprocess.run([sys.executable, "-m", "xlaunch", *RENDER], check=True, capture_output=True, text=True)
     assert "kind: JobSet" in done.stdout
     assert done.stdout == here.stdout
+    real = [home / "bin" / "xlaunch", "local", "up", "--control-plane=real", "--binaries=nowhere"]
+    refused = subprocess.run(real, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert refused.stderr.splitlines()[0] == f"Error: {tmp_path}/nowhere is no directory."

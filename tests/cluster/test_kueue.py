@@ -5,7 +5,7 @@ from fakes.api import ScriptedApi, object_list, status_error
 from fakes.kueue import ADMITTED, QUEUE, evicted, pending, summary, workload
 from fakes.objects import ended, jobset
 
-from xlaunch.cluster.kueue import placed, with_queue, with_queues
+from xlaunch.cluster.kueue import placed, with_queue, with_queues, workload_of
 from xlaunch.core.errors import NetworkError
 from xlaunch.core.queueing import Place, State
 from xlaunch.core.workload import Phase
@@ -123,3 +123,14 @@ def test_a_visibility_api_that_does_not_answer_is_asked_once(error, asked):
     api = ScriptedApi(object_list(workload("a", conditions=[pending()]), second), error, error)
     placed(api, with_queues(api, [of("a"), of("b")]))
     assert len(api.calls) == 1 + asked
+
+
+def test_the_whole_workload_has_the_pod_templates():
+    whole = workload(conditions=ADMITTED)
+    whole["spec"]["podSets"] = [{"name": "worker", "template": {"spec": {}}}]
+    assert workload_of(ScriptedApi(object_list(whole)), jobset(labels=QUEUE)) == whole
+
+
+@pytest.mark.parametrize("answers", [[FORBIDDEN], [SILENT], [NO_KUEUE, NO_KUEUE], [object_list()]])
+def test_a_whole_workload_that_cannot_be_read_is_unknown(answers):
+    assert workload_of(ScriptedApi(*answers), jobset(labels=QUEUE)) is None

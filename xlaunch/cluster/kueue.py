@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +43,16 @@ def with_queues(api: Api, jobsets: Sequence[Object], *, everywhere: bool = False
     ]
 
 
+def workload_of(api: Api, jobset: Object) -> Object | None:
+    """A JobSet's whole Workload, with its pod templates from before it was admitted; None where none can be read."""
+    uid = jobset["metadata"].get("uid", "")
+    try:
+        found = _workloads(api, uid, everywhere=False, keep=lambda item: item)
+    except (ApiError, NetworkError):
+        return None
+    return current((found or {}).get(uid, ()))
+
+
 def placed(api: Api, workloads: Iterable[Workload]) -> list[Workload]:
     """The same with their places in the queues: one request for each local queue in which one of them waits."""
     known: dict[tuple[str, str], Mapping[str, Place]] = {}
@@ -68,14 +78,16 @@ def _state(found: Mapping[str, Sequence[Object]] | None, workload: Workload) -> 
     return read(mine) if mine else QueueState(State.UNSEEN, local_queue=workload.queue)
 
 
-def _workloads(api: Api, uid: str, *, everywhere: bool) -> Mapping[str, Sequence[Object]] | None:
+def _workloads(
+    api: Api, uid: str, *, everywhere: bool, keep: Callable[[Object], Object] = essence
+) -> Mapping[str, Sequence[Object]] | None:
     """Kueue's Workloads by the UID of their JobSet, all or those of one; None where the cluster has no Kueue."""
     query = {"labelSelector": f"{JOB_UID}={uid}"} if uid else {}
     place = "" if everywhere else f"/namespaces/{api.namespace}"
     for version in VERSIONS:
         try:
             items, _ = list_all(
-                api, f"/apis/{GROUP}/{version}{place}/workloads", query=query, timeout=TIMEOUT, keep=essence
+                api, f"/apis/{GROUP}/{version}{place}/workloads", query=query, timeout=TIMEOUT, keep=keep
             )
         except ApiError as error:
             if error.status == 404:

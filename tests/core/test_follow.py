@@ -244,7 +244,7 @@ def test_a_line_cut_again_before_its_new_part():
 def test_a_cut_line_that_does_not_come_back_is_a_gap():
     _, before = read(Cursor(target=A), [*lines(1), Piece(stamp(2), b"hel", False)])
     rest, after = read(before.cursor, lines(4))
-    assert (rest, after.gap) == (b"0\n", True)
+    assert (rest, after.gap) == (b"\n0\n", True)
 
 
 def test_the_kubelets_own_words_are_not_log_text():

@@ -167,6 +167,7 @@ class Reader:
         self._skipping = bool(cursor.last)
         self._found = 0
         self._muted = False
+        self._torn = False  # the rest of a line that was begun is lost: the next one begins on a line of its own
         self._drop = 0
 
     @property
@@ -192,6 +193,8 @@ class Reader:
         if self._muted:
             return b""
         lead = piece.stamp + b" " if self._stamps and piece.begins and not self._drop else b""
+        if self._torn:
+            lead, self._torn = b"\n" + lead, False
         fresh = piece.text[self._drop :]
         self._drop = max(0, self._drop - len(piece.text))
         if piece.ends:
@@ -216,7 +219,7 @@ class Reader:
         if resumes_part:
             self._drop = self._part
         elif self._part:
-            self.gap = True
+            self.gap = self._torn = True
             self._part = 0
         self._part_key = key
         self._high = max(self._high, key)

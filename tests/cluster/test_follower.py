@@ -206,9 +206,9 @@ def test_the_kubelets_own_words_are_told_not_printed():
     assert run.said[1:] == ["The kubelet says: unable to retrieve container logs for containerd://abc"]
 
 
-def restart(kubelet, at, *, attempt=1, suffix="bbbbb"):
+def restart(kubelet, at, *, attempt=1, suffix="bbbbb", code=1):
     """JobSet restarts: the old head pod goes, nothing for a while, then a new one."""
-    kubelet.at(at, kubelet.end, 1)
+    kubelet.at(at, kubelet.end, code)
     kubelet.at(
         at + 1,
         lambda: setattr(
@@ -238,6 +238,20 @@ def test_a_restart_of_the_jobset_is_followed_into_the_new_pod():
         "Waiting: JobSet restarts it (1 of 3): applying",
         f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 1): main ended with exit code 1; applying",
     ]
+
+
+def test_who_ended_the_pod_is_said():
+    kubelet = FakeKubelet()
+    kubelet.start_pod("aaaaa")
+    kubelet.at(1, kubelet.write, b"before")
+    kubelet.at(2, kubelet.evict)
+    restart(kubelet, 2.5, code=143)
+    kubelet.at(40, kubelet.end)
+    kubelet.at(41, kubelet.finish)
+    run = Run(kubelet)
+    assert run.all() == b"before\n"
+    evicted = "main ended with exit code 143 (SIGTERM); EvictionByEvictionAPI: Eviction API: evicting"
+    assert run.said[-1] == f"Pod {POD} is replaced by {POD[:-5]}bbbbb (JobSet restarts: 1): {evicted}; applying"
 
 
 def test_a_pod_that_vanished_unread_is_said():
@@ -610,6 +624,37 @@ def test_a_log_that_is_followed_from_its_start_does_not_claim_that():
     run = Run(kubelet)
     run.all()
     assert run.said == [f"Following main in pod {POD}"]
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_the_logs_of_pods_before_a_restart_of_the_jobset_are_said_to_be_gone(once):
+    kubelet = FakeKubelet()
+    kubelet.start_pod("bbbbb", attempt=2)
+    kubelet.at(1, kubelet.write, b"a")
+    kubelet.at(2, kubelet.end)
+    kubelet.at(3, kubelet.finish)
+    if once:
+        kubelet.clock.sleep(5)
+    run = Run(kubelet)
+    assert b"".join(run.follower.once() if once else run.follower) == b"a\n"
+    [line] = run.losses()
+    assert line.startswith(
+        "This is the workload's 2nd restart: the logs of the pods before cannot be read here. On GKE, ask Cloud "
+        "Logging: gcloud logging read "
+    )
+    assert 'pod_name:"train-pathways-head-"' in line
+    assert 'container_name="main"' in line
+
+
+def test_who_asks_for_the_newest_lines_is_not_told_of_older_ones():
+    kubelet = FakeKubelet()
+    kubelet.start_pod("bbbbb", attempt=2)
+    kubelet.write(b"a", b"b")
+    kubelet.at(2, kubelet.end)
+    kubelet.at(3, kubelet.finish)
+    run = Run(kubelet, start=Start(tail=1))
+    assert run.all() == b"b\n"
+    assert run.losses() == []
 
 
 def test_an_earlier_restart_is_mentioned():

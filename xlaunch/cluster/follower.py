@@ -15,7 +15,7 @@ from xlaunch.cluster.queue_watch import QueueWatch
 from xlaunch.cluster.watch import PATIENCE, is_transient
 from xlaunch.core import pods as podlib
 from xlaunch.core.clock import Clock
-from xlaunch.core.ending import ending
+from xlaunch.core.ending import fate
 from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.follow import Cursor, Done, DrainPrevious, Reader, Reopen, Target, WaitPod, next_action
 from xlaunch.core.lognews import CloudLogs, LogNews
@@ -82,13 +82,12 @@ class Follower:
         self._start = wanted.start
         self._clock = clock
         self._narration = narration
-        self._news = LogNews(narration, cloud)
+        self._news = LogNews(narration, cloud, f"{workload.name}-{self._role.name if self._role else ''}-")
         self._queue = QueueWatch(api, narration.say, clock)
         self._deadline = math.inf if timeout is None else clock.monotonic() + timeout
         self._answered = clock.monotonic()
         self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
-        self._pod_prefix = f"{workload.name}-{self._role.name if self._role else ''}-"
-        self._ends: dict[str, podlib.Exit] = {}  # by the UID of the pod
+        self._ends: dict[str, str] = {}  # by the UID of the pod
         self._restart = ""  # JobSet's own words for its last restart
         self._container = wanted.container or workload.main_container
         self._check_container()
@@ -101,7 +100,7 @@ class Follower:
                 continue
             action = next_action(self.pods, self.workload, self._container, cursor, self._clock.now())
             if isinstance(action, Done):
-                self._news.left(cursor, self._pod_prefix)
+                self._news.left(cursor, self._container)
                 self.end = End(action.phase, action.reason)
                 return
             if isinstance(action, WaitPod):
@@ -131,7 +130,7 @@ class Follower:
         self.end = End(self.workload.phase if self.workload else None, "Printed")
         action = next_action(self.pods, self.workload, self._container, Cursor(), self._clock.now())
         if isinstance(action, Done):
-            self._news.left(Cursor(), self._pod_prefix)
+            self._news.left(Cursor(), self._container)
             return
         if isinstance(action, WaitPod):
             self._narration.say(f"There is no log: {action.reason}")
@@ -140,10 +139,12 @@ class Follower:
         if target.restarts < 0:
             self._narration.say(f"There is no log: {target.container} has not been restarted in pod {target.pod}")
             return
+        if not previous:
+            self._tell_before(target)
         cursor = Cursor(target=target)
         while not cursor.drained and not self._expired():
             outcome = yield from self._pass(cursor, Request(False, previous, self._start, self._wanted.stamps))
-            cursor = _after(outcome, following=False)
+            cursor = outcome.after(following=False)
             if outcome.failure and (_is_final(outcome.failure) or cursor.failures >= len(PAUSES)):
                 raise outcome.failure
             self._pause(cursor)
@@ -172,9 +173,8 @@ class Follower:
     def _remember(self) -> None:
         """Why things ended, which is gone with the pod, and with the restart."""
         for pod in self.pods:
-            status = podlib.container(pod, self._container)
-            if status and status.exit:
-                self._ends[podlib.uid(pod)] = status.exit
+            if told := fate(pod, self._container):
+                self._ends[podlib.uid(pod)] = told
         if self.workload and self.workload.phase is Phase.RESTARTING:
             self._restart = self.workload.message
 
@@ -190,7 +190,7 @@ class Follower:
         if previous and failure and _is_final(failure):
             self._news.refused(action.target, failure.message)
             return replace(outcome.cursor, drained=True)
-        cursor = _after(outcome, following=following)
+        cursor = outcome.after(following=following)
         if self._clock.monotonic() - began >= STALL:
             return replace(cursor, failures=0)  # a quiet log, not a broken one
         if failure and cursor.failures > QUIET_FAILURES:
@@ -215,15 +215,21 @@ class Follower:
         """Turns to another instance."""
         if cursor.target is not None:
             restarts = self.workload.restarts if self.workload else 0
-            ended = ending(target.container, self._ends.get(cursor.target.uid))
-            why = [ended, self._restart, self._queue.take_eviction()]
+            why = [self._ends.get(cursor.target.uid, ""), self._restart, self._queue.take_eviction()]
             self._news.moved(cursor, target, self._status(target), restarts, [each for each in why if each])
             self._start, self._restart = Start(), ""
             return Cursor(target=target)
-        self._news.begun(target, whole=self._start == Start())
+        self._news.begun(target)
+        self._tell_before(target)
         if self._start.tail == 0:
             return self._newest_line(Cursor(target=target))
         return Cursor(target=target)
+
+    def _tell_before(self, target: Target) -> None:
+        """What of the log cannot be had, where it was asked for from its beginning."""
+        if self._start == Start():
+            pod = next(pod for pod in self.pods if podlib.uid(pod) == target.uid)
+            self._news.before(target, podlib.attempt(pod))
 
     def _newest_line(self, cursor: Cursor) -> Cursor:
         """The cursor behind the newest line, which is read and kept back: what comes later is then found for sure."""
@@ -280,13 +286,6 @@ class Follower:
             why=f"It has {', '.join(names) or 'none'}",
             next="Name one of them: --container NAME",
         )
-
-
-def _after(outcome: Outcome, *, following: bool) -> Cursor:
-    """The cursor, with what the way in which the stream ended says of the log: it has ended once nothing more comes."""
-    idle = not outcome.progressed
-    drained = idle and not following and outcome.failure is None
-    return replace(outcome.cursor, drained=drained, failures=outcome.cursor.failures + 1 if idle else 0)
 
 
 def _is_final(error: NetworkError | ApiError) -> bool:

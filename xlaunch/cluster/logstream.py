@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlaunch.cluster.api import Api, ApiError, namespaced
 from xlaunch.core.errors import NetworkError
@@ -41,6 +41,12 @@ class Outcome:
     cursor: Cursor
     progressed: bool
     failure: NetworkError | ApiError | None
+
+    def after(self, *, following: bool) -> Cursor:
+        """The cursor, with what the end of the stream says of the log: that has ended once nothing more comes."""
+        idle = not self.progressed
+        drained = idle and not following and self.failure is None
+        return replace(self.cursor, drained=drained, failures=self.cursor.failures + 1 if idle else 0)
 
 
 def read_log(

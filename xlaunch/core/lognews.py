@@ -39,17 +39,27 @@ class CloudLogs:
 
 
 class LogNews:
-    """The sentences of one follower."""
+    """The sentences of one follower; the names of all its pods begin with `pod_prefix`."""
 
-    def __init__(self, narration: Narration, cloud: CloudLogs) -> None:
+    def __init__(self, narration: Narration, cloud: CloudLogs, pod_prefix: str) -> None:
         self._say = narration.say
         self._once = narration.once
         self._cloud = cloud
+        self._pod_prefix = pod_prefix
 
-    def begun(self, target: Target, *, whole: bool) -> None:
-        """The first log is being read; `whole` where its beginning was asked for."""
+    def begun(self, target: Target) -> None:
+        """The first log is being read."""
         self._say(f"Following {target.container} in pod {target.pod}")
-        if target.restarts and whole:
+
+    def before(self, target: Target, attempt: int) -> None:
+        """What was written before the first log, whose beginning was asked for; `attempt`: restarts before its pod."""
+        if attempt:
+            where = self._cloud.query(self._pod_prefix, target.container)
+            self._say(
+                f"This is the workload's {ordinal(attempt)} restart: the logs of the pods before cannot be read here"
+                f"{where}"
+            )
+        if target.restarts:
             before = f"the log before its {ordinal(target.restarts)} restart"
             self._say(f"{target.container} has restarted in this pod: --previous prints {before}")
 
@@ -98,10 +108,10 @@ class LogNews:
         """Several attempts have failed."""
         self._once(f"The log of pod {target.pod} cannot be read: {why}; trying again")
 
-    def left(self, cursor: Cursor, pod_prefix: str) -> None:
-        """The workload has ended."""
+    def left(self, cursor: Cursor, container: str) -> None:
+        """The workload has ended, and with it the log of `container`."""
         if cursor.target is None:
-            self._say(f"No pod is left that has the log{self._cloud.query(pod_prefix, '')}")
+            self._say(f"No pod is left that has the log{self._cloud.query(self._pod_prefix, container)}")
         else:
             self._unfinished(cursor)
 

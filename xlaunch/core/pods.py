@@ -151,6 +151,12 @@ def completion_index(pod: Object) -> int:
     return int(index) if index.isdecimal() else -1
 
 
+def attempt(pod: Object) -> int:
+    """How many restarts of its JobSet, or of its Job alone (RestartJob), came before it."""
+    counts = (label(pod, key) for key in (RESTART_ATTEMPT, JOB_RESTART_ATTEMPT))
+    return sum(int(count) for count in counts if count.isdecimal())
+
+
 def place(pod: Object) -> tuple[str, int, int]:
     """Its replicated job, job index and completion index: what its replacement has in common with it."""
     index = label(pod, JOB_INDEX)

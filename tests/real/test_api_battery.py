@@ -15,6 +15,7 @@ BATTERY = Path(__file__).parents[1] / "data" / "api_battery.py"
 pytestmark = pytest.mark.real
 
 
+@pytest.mark.verified("14.1")
 @pytest.mark.parametrize(
     "control_plane", [ControlPlane(kubernetes=version) for version in versions("kubernetes")], indirect=True, ids=str
 )

@@ -37,6 +37,7 @@ POD = {
 }
 
 
+@pytest.mark.nightly  # so that kwok need not be built for every change
 @pytest.mark.parametrize("control_plane", [ControlPlane(kwok=True)], indirect=True, ids=str)
 def test_kwok_runs_pods_and_ends_them(control_plane, namespace, world):
     api = control_plane.api

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,10 @@ def test_the_same_parameters_are_the_same_control_plane():
     assert ControlPlane(gates={"RestartJob": True}) == ControlPlane(gates={"RestartJob": True})
     assert hash(ControlPlane(gates={"RestartJob": True})) == hash(ControlPlane(gates={"RestartJob": True}))
     assert ControlPlane(gates={"RestartJob": True}) != ControlPlane(gates={"RestartJob": False})
+
+
+def test_make_builds_all_of_them():
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    [named] = re.findall(r"^BUILDS := (.*)$", makefile, re.MULTILINE)
+    more = re.findall(r"\$\(addprefix build-,\$\(BUILDS\) (.*)\)", makefile)
+    assert sorted([*named.split(), *more]) == sorted(each.label for each in UPSTREAMS)

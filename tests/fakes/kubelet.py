@@ -118,6 +118,11 @@ class FakeKubelet:
         self._state(uid, objects.terminated(code), len(self.logs[uid]) - 1)
         self.pods[uid]["status"]["phase"] = "Failed" if code else "Succeeded"
 
+    def evict(self):
+        """The Eviction API tells the pod to go."""
+        said = objects.condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")
+        self.pods[self.newest()]["status"]["conditions"] = [said]
+
     def remove_pod(self):
         uid = self.newest()
         self.logs[uid][-1].ended = True

@@ -155,8 +155,8 @@ class Follower:
             jobset = jobsets.find(self._api, self._name)
             pods = target_pods(self._api, self._followed)  # they outlive a deleted JobSet by their grace period
             others = set(map(podlib.uid, pods)) != set(map(podlib.uid, self.pods))
-            workload = self._queue.describe(jobset, ask=others) if jobset else None
-            self.workload = workload if workload and workload.uid == self._followed.uid else None
+            mine = jobset if jobset and jobset["metadata"].get("uid", "") == self._followed.uid else None
+            self.workload = self._queue.describe(mine, ask=others) if mine else None
             self.pods = pods
         except (NetworkError, ApiError) as error:
             lasting = self._clock.monotonic() - self._answered > PATIENCE

@@ -6,7 +6,7 @@ from fakes.objects import condition, job, jobset, pod
 
 from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.connect import Connection
-from xlaunch.cluster.observe import held_up, observe, pod_events, target_pods
+from xlaunch.cluster.observe import events_about, held_up, observe, target_pods
 from xlaunch.core.errors import NetworkError, NotFoundError
 from xlaunch.core.workload import describe
 
@@ -84,4 +84,4 @@ def test_the_pods_that_carry_the_log_are_those_of_index_0():
 
 @pytest.mark.parametrize("error", [FORBIDDEN, NetworkError("away"), status_error(501, "NotImplemented")])
 def test_events_only_add_detail(error):
-    assert pod_events(ScriptedApi(error), pod()) == ()
+    assert events_about(ScriptedApi(error), "uid") == ()

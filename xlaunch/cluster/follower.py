@@ -9,13 +9,13 @@ from typing import Any
 
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
+from xlaunch.cluster.fates import Fates
 from xlaunch.cluster.logstream import Outcome, Request, Start, read_log
-from xlaunch.cluster.observe import pod_events, target_pods
+from xlaunch.cluster.observe import events_about, target_pods
 from xlaunch.cluster.queue_watch import QueueWatch
 from xlaunch.cluster.watch import PATIENCE, is_transient
 from xlaunch.core import pods as podlib
 from xlaunch.core.clock import Clock
-from xlaunch.core.ending import fate
 from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.follow import Cursor, Done, DrainPrevious, Reader, Reopen, Target, WaitPod, next_action
 from xlaunch.core.lognews import CloudLogs, LogNews
@@ -87,9 +87,8 @@ class Follower:
         self._deadline = math.inf if timeout is None else clock.monotonic() + timeout
         self._answered = clock.monotonic()
         self._poll, self._reason, self._since = FIRST_POLL, "", 0.0
-        self._ends: dict[str, str] = {}  # by the UID of the pod
-        self._restart = ""  # JobSet's own words for its last restart
         self._container = wanted.container or workload.main_container
+        self._fates = Fates(api, workload.uid, self._container)
         self._check_container()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -167,16 +166,8 @@ class Follower:
             return False
         self._answered = self._clock.monotonic()
         self._check_container()
-        self._remember()
+        self._fates.look(self.pods, self.workload)  # what is gone with the pod, and with the restart
         return True
-
-    def _remember(self) -> None:
-        """Why things ended, which is gone with the pod, and with the restart."""
-        for pod in self.pods:
-            if told := fate(pod, self._container):
-                self._ends[podlib.uid(pod)] = told
-        if self.workload and self.workload.phase is Phase.RESTARTING:
-            self._restart = self.workload.message
 
     def _read(self, cursor: Cursor, action: Reopen | DrainPrevious) -> Generator[bytes, None, Cursor]:
         """One stream, and the pause after it."""
@@ -215,9 +206,9 @@ class Follower:
         """Turns to another instance."""
         if cursor.target is not None:
             restarts = self.workload.restarts if self.workload else 0
-            why = [self._ends.get(cursor.target.uid, ""), self._restart, self._queue.take_eviction()]
+            why = [*self._fates.take(cursor.target.uid, target.uid), self._queue.take_eviction()]
             self._news.moved(cursor, target, self._status(target), restarts, [each for each in why if each])
-            self._start, self._restart = Start(), ""
+            self._start = Start()
             return Cursor(target=target)
         self._news.begun(target)
         self._tell_before(target)
@@ -245,7 +236,7 @@ class Follower:
         """Says for whom, and waits longer the longer nothing changes; `attached` is whether a log was read before."""
         pod = podlib.newest(self.pods)
         if pod and not podlib.is_deleting(pod) and podlib.phase(pod) == "Pending":
-            reason = with_warning(reason, pod_events(self._api, pod))
+            reason = with_warning(reason, events_about(self._api, podlib.uid(pod)))
         now = self._clock.monotonic()
         if reason != self._reason:
             self._poll, self._reason, self._since = FIRST_POLL, reason, now

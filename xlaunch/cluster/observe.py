@@ -90,9 +90,13 @@ def held_up(api: Api, workload: Workload) -> str:
     return first_held_up(heads) or first_held_up(pods)
 
 
-def pod_events(api: Api, pod: Object) -> tuple[Object, ...]:
-    """The events about a pod; none where they cannot be read, since they only add detail to what the pod says."""
-    query = {"fieldSelector": f"involvedObject.uid={podlib.uid(pod)}", "limit": "100"}
+def events_about(api: Api, uid: str, **fields: str) -> tuple[Object, ...]:
+    """The events about the object of that uid, as many as fit one answer; `fields` must be as given.
+
+    None where they cannot be read, since they only add detail to what the object says.
+    """
+    selector = ",".join(f"{key}={value}" for key, value in {"involvedObject.uid": uid, **fields}.items())
+    query = {"fieldSelector": selector, "limit": "500"}
     try:
         return tuple(api.request("GET", namespaced(api, "v1", "events"), query=query).body.get("items") or ())
     except (ApiError, NetworkError):

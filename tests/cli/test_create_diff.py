@@ -1,5 +1,6 @@
 """create-pathways --diff: what is printed, what is told, what the exit code is."""
 
+import copy
 import json
 
 import jsonschema
@@ -104,3 +105,38 @@ def test_no_embedded_cluster_is_started(xlaunch):
     done = xlaunch(*DIFF, "--cluster=local")
     assert (done.code, done.stdout) == (3, "")
     assert "xlaunch local up" in done.stderr
+
+
+def admitted(cluster):
+    """The JobSet as Kueue leaves it when it has quota in a flavor; returns its templates from before."""
+    [stored] = cluster.store.objects.values()
+    templates = {job["name"]: job["template"]["spec"]["template"] for job in stored["spec"]["replicatedJobs"]}
+    before = copy.deepcopy(templates)
+    for name, template in templates.items():
+        metadata = template.setdefault("metadata", {})
+        metadata["labels"] = {**metadata.get("labels", {}), "kueue.x-k8s.io/podset": name}
+        template["spec"]["nodeSelector"] = {**template["spec"].get("nodeSelector", {}), "flavor": "tpu"}
+    stored["spec"]["suspend"] = False
+    return before
+
+
+def test_what_kueue_has_added_is_no_difference(cluster):
+    cluster.run(*ARGV)
+    before = admitted(cluster)
+    podsets = [{"name": name, "count": 1, "template": template} for name, template in before.items()]
+    [uid] = [item["metadata"]["uid"] for item in cluster.store.objects.values()]
+    workload = {"metadata": {"name": "jobset-demo", "labels": {"kueue.x-k8s.io/job-uid": uid}}}
+    cluster.store.put(
+        {**workload, "spec": {"podSets": podsets}}, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+    )
+    done = cluster.run(*DIFF)
+    assert (done.code, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_without_its_workload_what_kueue_has_added_is_shown_and_said(cluster):
+    cluster.run(*ARGV)
+    admitted(cluster)
+    done = cluster.run(*DIFF)
+    assert done.code == 5
+    assert "flavor: tpu" in done.stdout
+    assert "its Kueue Workload can't be read" in done.stderr

@@ -251,7 +251,7 @@ REFUSED = {
     "headless with an image": (["--headless"], (*LINE, *IMAGE), "--headless and --docker-image"),
     "two capacities": (["--spot", "--flex"], None, "--spot and --flex"),
     "reservation": (["--reservation=a/b"], None, "projects/PROJECT/reservations/NAME"),
-    "scope": (["--restart-scope=host"], None, "neither pod nor slice"),
+    "scope": (["--restart-scope=host"], None, "none of pod, slice and auto"),
     "too many for slice scope": (["--restart-scope=slice", "--num-slices=1025"], None, "1024"),
     "tmp": (["--scratch=gs://x"], None, "neither emptyDir nor hostPath"),
     "memory": (["--main-memory=lots"], None, "64Gi"),

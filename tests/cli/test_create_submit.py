@@ -108,7 +108,7 @@ def test_without_a_terminal_a_question_is_refused(cluster):
         ["--if-exists=maybe"],
         ["--submit-timeout=soon"],
         ["--timeout=-1"],
-        ["--restart-scope=auto"],
+        ["--restart-scope=host"],
         ["--dry-run=servers"],
     ],
 )

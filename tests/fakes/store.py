@@ -17,8 +17,9 @@ class StoreApi:
     """Deletion takes `linger` seconds of the clock; None is for ever.
 
     `fail(method, *errors)` raises them one by one before anything happens. `lose(method)` does what was asked and
-    loses the answer. `meanwhile(method, act)` lets somebody else act just before. A kind in `verdicts` is refused, one
-    in `forbidden` is not for this user to create, and one in `cautions` comes with warnings.
+    loses the answer. `meanwhile(method, act)` lets somebody else act just before. A kind in `verdicts` is refused, or
+    an object for which the function there returns an error; one in `forbidden` is not for this user to create, and one
+    in `cautions` comes with warnings.
     """
 
     def __init__(self, clock, namespace="default"):
@@ -94,8 +95,9 @@ class StoreApi:
             return Reply(201, {"status": {"allowed": asked not in {f"{each.lower()}s" for each in self.forbidden}}})
         if kind in self.forbidden:
             raise status_error(403, "Forbidden", f'{kind} is forbidden: User "me" cannot create resource')
-        if kind in self.verdicts:
-            raise self.verdicts[kind]
+        verdict = self.verdicts.get(kind)
+        if verdict := verdict(body) if callable(verdict) else verdict:
+            raise verdict
         name = body["metadata"].get("name") or body["metadata"]["generateName"] + "abcde"
         key = f"{path}/{name}"
         if key in self.objects:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from xlaunch.cli.create_dry_run import PlanFor, ask
+from xlaunch.cli.create_dry_run import ask
 from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.output import Result
+from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
+from xlaunch.cluster.api import Api
+from xlaunch.cluster.kueue import workload_of
 from xlaunch.cluster.submit import Object, difference
-from xlaunch.core.diff import comparable, unified
+from xlaunch.core.diff import comparable, is_placed, unified, unplaced
 from xlaunch.core.plan import HASH_ANNOTATION, Plan
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.workload import describe
@@ -16,14 +19,16 @@ from xlaunch.core.workload import describe
 DIFFERENT = 5
 
 
-def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> Result:
+def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
     """Prints a unified diff, nothing where there is none; exit code 5 where there is one.
 
     What the server adds to every JobSet is no difference: the plan is compared as the server would store it.
     """
-    plan, server = ask(session, options, spec, plan_for)
+    api, plan, server = ask(session, options, spec, planner)
     live = server.find()
     reply = server.stored(exists=live is not None)
+    if live is not None and is_placed(live):
+        live = _unplaced(session, api, live)
     decides = plan.manifest["spec"].get("suspend") is not None
     text = unified(
         None if live is None else comparable(live, suspend=decides),
@@ -45,6 +50,17 @@ def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for:
         exit_code=DIFFERENT if text else 0,
         notices=[*(f"Warning from the API server: {each}" for each in reply.warnings), _told(plan, live, text)],
     )
+
+
+def _unplaced(session: Session, api: Api, live: Object) -> Object:
+    """An admitted JobSet without what Kueue has written into its pods."""
+    workload = workload_of(api, live)
+    if workload is None:
+        session.notice(
+            "Note: its Kueue Workload can't be read, so what Kueue has added to its pods counts as a difference."
+        )
+        return live
+    return unplaced(live, workload)
 
 
 def _told(plan: Plan, live: Object | None, text: str) -> str:

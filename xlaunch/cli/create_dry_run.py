@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.create_place import place
 from xlaunch.cli.create_submit import owner_of, target_of
 from xlaunch.cli.output import Result
+from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import connect
+from xlaunch.cluster.api import Api
 from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.workload import describe
 
-PlanFor = Callable[[PathwaysSpec], Plan]
-
 # What every dry run makes up anew, and nobody has asked for
 _MADE_UP = ("uid", "creationTimestamp", "generation", "resourceVersion", "managedFields")
 
 
-def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> Result:
+def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
     """Prints the manifest, with -o as the server would store it. Raises PlanRefusedError with all that it refuses."""
-    plan, server = ask(session, options, spec, plan_for)
+    _, plan, server = ask(session, options, spec, planner)
     report = server.report()
     for line in _told(report, plan):
         session.notice(line)
@@ -34,16 +34,22 @@ def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_f
     return Result("JobSet", _stored(report) or plan.manifest, [plan.text], bare=True)
 
 
-def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, plan_for: PlanFor) -> tuple[Plan, DryRun]:
-    """The plan for the namespace of the target, and the server to ask about it. It starts no embedded cluster."""
+def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> tuple[Api, Plan, DryRun]:
+    """The target, the plan for its namespace, and the server to ask about it. No embedded cluster is started."""
     target = target_of(options)
     timeout = parse_duration("--submit-timeout", options.submit_timeout)
     connection = connect(session, target, announce=True)
-    plan = plan_for(replace(spec, namespace=connection.api.namespace))
-    for notice in plan.notices:
-        session.notice(notice)
-    owned_plan = owned(plan, owner_of(session))
-    return plan, DryRun(connection.api, owned_plan, clock=session.clock, timeout=timeout, notice=session.notice)
+    placed = place(session, connection.api, spec, planner, timeout=timeout)
+
+    def server_for(plan: Plan) -> DryRun:
+        owned_plan = owned(plan, owner_of(session))
+        return DryRun(connection.api, owned_plan, clock=session.clock, timeout=timeout, notice=session.notice)
+
+    server = server_for(placed.plan)
+    if not placed.alternatives:
+        return connection.api, placed.plan, server
+    plan = placed.plan_of(server.find())
+    return connection.api, plan, server_for(plan)
 
 
 def warning_lines(warnings: dict[str, list[str]]) -> list[str]:

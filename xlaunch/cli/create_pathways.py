@@ -10,11 +10,9 @@ from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.create_spec import choices, patch_of, spec_of
 from xlaunch.cli.fields import takes
 from xlaunch.cli.output import Result
+from xlaunch.cli.planner import Planner
 from xlaunch.cli.xpk_flags import PATHWAYS_FLAGS
 from xlaunch.core.errors import UsageError
-from xlaunch.core.manifest import make_plan
-from xlaunch.core.plan import Plan
-from xlaunch.core.spec import PathwaysSpec
 
 OPTIONAL_VALUES = {"--dry-run": "client"}
 TAKES_REST = True
@@ -43,31 +41,25 @@ def command(ctx: typer.Context, options: CreateOptions) -> Result:
     mode = mode_of(options)
     spec = spec_of(options, rest_of(ctx), session.env)
     template = files.read("--template", options.template) if options.template else shipped.text(shipped.PATHWAYS)
-    patch = patch_of(options)
-    plan = make_plan(spec, template, patch)
+    planner = Planner(template, patch_of(options), options.output_manifest_file)
+    plan = planner.make(spec)
     for notice in choices(options):
         session.notice(notice)
     if mode == "client":
-        _write(options, plan)
+        planner.keep(plan)
         return Result("JobSet", plan.manifest, [plan.text], bare=True, notices=plan.notices)
-
-    def plan_for(placed: PathwaysSpec) -> Plan:
-        placed_plan = make_plan(placed, template, patch)
-        _write(options, placed_plan)
-        return placed_plan
-
     if mode == "server":
         from xlaunch.cli.create_dry_run import dry_run
 
-        return dry_run(session, options, spec, plan_for)
+        return dry_run(session, options, spec, planner)
     if mode == "diff":
         from xlaunch.cli.create_diff import diff
 
-        return diff(session, options, spec, plan_for)
+        return diff(session, options, spec, planner)
 
     from xlaunch.cli.create_submit import Submit
 
-    return Submit.of(options).run(session, spec, plan_for)
+    return Submit.of(options).run(session, spec, planner)
 
 
 def mode_of(options: CreateOptions) -> str:
@@ -89,8 +81,3 @@ def mode_of(options: CreateOptions) -> str:
                 next="Keep one",
             )
     return "diff"
-
-
-def _write(options: CreateOptions, plan: Plan) -> None:
-    if options.output_manifest_file:
-        files.write("--output-manifest-file", options.output_manifest_file, plan.text)

@@ -10,6 +10,7 @@ from xlaunch.cli.create_options import CreateOptions
 from xlaunch.core import capacity, env, exit_codes, labels, scratch
 from xlaunch.core.errors import UsageError
 from xlaunch.core.render import parse
+from xlaunch.core.restart_scope import AUTO, POD, SLICE
 from xlaunch.core.spec import DEFAULT_HEAD_SELECTOR, DEFAULT_PROXY_IMAGE, DEFAULT_SERVER_IMAGE, PathwaysSpec
 from xlaunch.core.tpu import lookup
 from xlaunch.core.words import check_text, shell_words
@@ -45,6 +46,7 @@ def spec_of(options: CreateOptions, rest: tuple[str, ...] | None, caller: Mappin
         max_slice_restarts=options.max_slice_restarts,
         max_restarts=options.max_restarts,
         restart_scope=_restart_scope(options),
+        auto_scope=options.restart_scope == AUTO,
         restart_exit_codes=exit_codes.parse(options.restart_on_exit_codes),
         headless=options.headless,
         container=options.docker_name,
@@ -89,12 +91,15 @@ def patch_of(options: CreateOptions) -> dict[str, Any] | None:
 
 
 def choices(options: CreateOptions) -> list[str]:
-    """What to tell about the head's place, which every cluster names its own way."""
+    """What to tell about choices that flags leave open: the restart scope, and the head's place."""
+    lines = []
+    if options.restart_scope == AUTO and options.dry_run == "client":
+        lines.append("Note: --restart-scope=auto means pod where no cluster is asked.")
     if options.head_node_selector and options.head_nodepool:
-        return ["Note: --head-nodepool is not used, since --head-node-selector says where the head runs."]
+        lines.append("Note: --head-nodepool is not used, since --head-node-selector says where the head runs.")
     if not options.head_node_selector and not options.head_nodepool:
-        return ["Note: the head runs in node pool cpu-np, as with xpk; --head-nodepool NAME takes another."]
-    return []
+        lines.append("Note: the head runs in node pool cpu-np, as with xpk; --head-nodepool NAME takes another.")
+    return lines
 
 
 def _command(options: CreateOptions, rest: tuple[str, ...] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -127,21 +132,14 @@ def _command(options: CreateOptions, rest: tuple[str, ...] | None) -> tuple[tupl
 
 
 def _restart_scope(options: CreateOptions) -> str:
-    if options.restart_scope == "auto" and options.dry_run:
-        return "pod"
-    if options.restart_scope == "auto":
+    if options.restart_scope not in (POD, SLICE, AUTO):
         raise UsageError(
-            "--restart-scope=auto does not exist yet",
-            why="Only under --dry-run, where it means pod, since no cluster is asked",
-            next="Use --restart-scope=pod, or slice where JobSet has its RestartJob gate on",
-        )
-    if options.restart_scope not in ("pod", "slice"):
-        raise UsageError(
-            f"--restart-scope {options.restart_scope} is neither pod nor slice",
-            why="It says what the loss of one host restarts: that host, or its whole slice",
+            f"--restart-scope {options.restart_scope} is none of pod, slice and auto",
+            why="It says what the loss of a host restarts: that host, its whole slice, or what the cluster is able to",
             next="Leave it away for pod",
         )
-    return options.restart_scope
+    # Until a cluster is asked, auto is what every cluster is able to
+    return POD if options.restart_scope == AUTO else options.restart_scope
 
 
 def _check_headless(options: CreateOptions, rest: tuple[str, ...] | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.create_place import place, scope_of
 from xlaunch.cli.facts import facts
 from xlaunch.cli.output import Result
+from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import Connection, TargetOptions, connect
 from xlaunch.cluster import jobsets
@@ -15,7 +16,8 @@ from xlaunch.cluster.connect import check
 from xlaunch.cluster.submit import IF_EXISTS, Submission, submit
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.errors import DeclinedError, UsageError
-from xlaunch.core.plan import Plan, owned
+from xlaunch.core.plan import owned
+from xlaunch.core.restart_scope import SLICE
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.workload import Workload
 
@@ -54,15 +56,13 @@ class Submit:
             "follow" if options.follow else "wait" if options.wait else "",
         )
 
-    def run(self, session: Session, spec: PathwaysSpec, plan_for: Callable[[PathwaysSpec], Plan]) -> Result:
-        """Submits, and tells what came of it or goes on. `plan_for` makes the plan once the namespace is known."""
+    def run(self, session: Session, spec: PathwaysSpec, planner: Planner) -> Result:
+        """Submits, and tells what came of it or goes on. `planner` makes the plan once the cluster is known."""
         connection = self._open(session, spec)
-        plan = plan_for(replace(spec, namespace=connection.api.namespace))
-        for notice in plan.notices:
-            session.notice(notice)
+        placed = place(session, connection.api, spec, planner, timeout=self.timeout)
         done = submit(
             connection.api,
-            owned(plan, owner_of(session)),
+            owned(placed.plan, owner_of(session)),
             if_exists=self.if_exists,
             timeout=self.timeout,
             clock=session.clock,
@@ -70,8 +70,13 @@ class Submit:
             confirm=lambda workload: self._confirm(session, workload),
             replace_timeout=self.replace_timeout,
             flags=connection.flags,
+            alternatives=placed.alternatives,
         )
-        told = _told(done, spec, plan, connection)
+        if done.plan.hash != placed.plan.hash:
+            session.notice(
+                f"Note: {done.name} was submitted with the restart scope {scope_of(done.plan)}, and keeps it."
+            )
+        told = _told(done, spec, connection)
         return self._go_on(session, connection, told) if self.then else told
 
     def _go_on(self, session: Session, connection: Connection, told: Result) -> Result:
@@ -89,6 +94,7 @@ class Submit:
     def _open(self, session: Session, spec: PathwaysSpec) -> Connection:
         """The connection; an embedded cluster that does not run yet is started in the size that is needed."""
         if self.target.local:
+            from xlaunch.local.gates import RESTART_JOB
             from xlaunch.local.lifecycle import ensure
 
             ensure(
@@ -96,6 +102,7 @@ class Submit:
                 tpu_type=spec.tpu.name,
                 slices=spec.num_slices,
                 machine_type=spec.tpu.machine_type,
+                feature_gates=[RESTART_JOB] if spec.restart_scope == SLICE else (),
                 env=session.env,
                 notice=session.notice,
             )
@@ -127,7 +134,7 @@ def owner_of(session: Session) -> str:
     return session.env.get("USER") or session.env.get("LOGNAME") or ""
 
 
-def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connection) -> Result:
+def _told(done: Submission, spec: PathwaysSpec, connection: Connection) -> Result:
     size = f"{spec.num_slices} x {spec.tpu.name}"
     line = done.message or f"{done.action.capitalize()} {done.name} in namespace {done.namespace} ({size})"
     following = [
@@ -138,9 +145,10 @@ def _told(done: Submission, spec: PathwaysSpec, plan: Plan, connection: Connecti
         "Submission",
         {
             "action": done.action,
-            "planHash": plan.hash,
+            "planHash": done.plan.hash,
+            "restartScope": scope_of(done.plan),
             "message": line,
-            "notices": list(plan.notices),
+            "notices": list(done.plan.notices),
             "warnings": list(done.warnings),
             "next": following,
         },

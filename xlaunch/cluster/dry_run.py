@@ -24,7 +24,7 @@ INVALID = 422
 STAND_INS = 8
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 # apiserver pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr
-_UNSUPPORTED = "does not support dry run"
+UNSUPPORTED = "does not support dry run"
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class DryRun:
             why = sentence(error.message, error.details)
             if _is_taken(error):
                 report.accepted.append(label)
-            elif _UNSUPPORTED in why:
+            elif UNSUPPORTED in why:
                 report.left_out.append(f"{label}: {why}")
             elif self._is_about_rights(error, body):
                 if body["kind"] == KIND:

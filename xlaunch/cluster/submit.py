@@ -11,6 +11,7 @@ from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.delete import delete, wait_gone
 from xlaunch.cluster.retry import is_passing, persist
+from xlaunch.cluster.versions import without_restart_job
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import ConflictError, NetworkError, NotFoundError, RefusedError, WorkloadFailedError
 from xlaunch.core.plan import HASH_ANNOTATION, Plan
@@ -29,9 +30,13 @@ MOST_REPLACED = 3
 
 @dataclass(frozen=True)
 class Submission:
-    """What came of it. `jobset` is the object as the server has it; `message` what to tell about one that was there."""
+    """What came of it. `jobset` is the object as the server has it; `message` what to tell about one that was there.
+
+    `plan` is the one that it was made from, of those that were given.
+    """
 
     action: Literal["created", "unchanged", "replaced"]
+    plan: Plan
     name: str
     namespace: str
     jobset: Object
@@ -50,8 +55,9 @@ def submit(
     confirm: Callable[[Workload], None] = lambda _: None,
     replace_timeout: float = REPLACE_TIMEOUT,
     flags: Sequence[str] = (),
+    alternatives: Sequence[Plan] = (),
 ) -> Submission:
-    """Creates the plan's JobSet unless it is there already.
+    """Creates the plan's JobSet unless it is there already, from this plan or from one of the `alternatives`.
 
     `if_exists` is one of IF_EXISTS or "" (the same plan is fine, another is a conflict). What passes by itself (429,
     5xx, a webhook without endpoint) is tried again for `timeout` seconds; an API server that never answered is not.
@@ -59,7 +65,7 @@ def submit(
     seconds to go. Raises ConflictError, WorkloadFailedError (the same plan has failed), RefusedError, NotFoundError
     (the namespace), NetworkError, DeadlineError.
     """
-    work = _Work(api, plan, if_exists, clock, notice, confirm, replace_timeout, flags)
+    work = _Work(api, plan, if_exists, clock, notice, confirm, replace_timeout, flags, alternatives)
     try:
         for _ in range(MOST_REPLACED + 1):
             outcome = persist(work.attempt, clock=clock, timeout=timeout, notice=notice, is_worth=work.is_worth_another)
@@ -67,7 +73,8 @@ def submit(
                 return outcome
             work.make_room(outcome)
     except ApiError as error:
-        raise refused(error, plan, work.namespace) from error
+        lacks = without_restart_job(api, error.message)
+        raise refused(error, plan, work.namespace, lacks) from error
     raise ConflictError(
         f"{plan.name} comes back as fast as it is deleted",
         why="Something else creates it",
@@ -87,6 +94,7 @@ class _Work:
     confirm: Callable[[Workload], None]
     replace_timeout: float
     flags: Sequence[str]
+    alternatives: Sequence[Plan]
     reached: bool = False  # the server has answered once
     uncertain: bool = False  # a create got no answer: it may have worked
     replaced: bool = False
@@ -123,7 +131,7 @@ class _Work:
     def _settle(self, found: Object) -> Submission | None:
         """What an existing JobSet means: the end of it, or None where it is to be replaced."""
         workload = describe(found)
-        same = (found["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == self.plan.hash
+        same = self._plan_of(found) is not None
         if self.uncertain and same and not workload.deleting:
             return self._done("replaced" if self.replaced else "created", found)
         if self.if_exists == "replace" or (self.if_exists == "replace-finished" and workload.phase.ended):
@@ -187,7 +195,13 @@ class _Work:
         warnings: tuple[str, ...] = (),
         message: str = "",
     ) -> Submission:
-        return Submission(action, self.plan.name, self.namespace, jobset, warnings, message)
+        plan = self._plan_of(jobset) or self.plan
+        return Submission(action, plan, self.plan.name, self.namespace, jobset, warnings, message)
+
+    def _plan_of(self, jobset: Object) -> Plan | None:
+        """Which of the plans a JobSet was made from."""
+        recorded = (jobset["metadata"].get("annotations") or {}).get(HASH_ANNOTATION)
+        return next((each for each in (self.plan, *self.alternatives) if each.hash == recorded), None)
 
 
 def stamped(manifest: Object) -> Object:
@@ -208,14 +222,21 @@ def difference(found: Object) -> str:
     return "it was made from another plan"
 
 
-def refused(error: ApiError, plan: Plan, namespace: str) -> Exception:
-    """A refusal of the create as one readable sentence."""
+def refused(error: ApiError, plan: Plan, namespace: str, lacks: str = "") -> Exception:
+    """A refusal of the create as one readable sentence; `lacks` is what the cluster lacks for RestartJob, or ""."""
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return NotFoundError(f"There is no namespace {namespace}", next=f"kubectl create namespace {namespace}")
     if error.status == 404:
         return jobsets.without_jobset()
     if error.code != 4:
         return error
+    if lacks:
+        return RefusedError(
+            f"The API server refuses {plan.name}",
+            why=lacks,
+            next="Take --restart-scope=pod, or auto, which asks the cluster first",
+            reason="NoRestartJob",
+        )
     return RefusedError(
         f"The API server refuses {plan.name}",
         why=sentence(error.message, error.details),

@@ -9,6 +9,7 @@ from typing import Any
 from xlaunch.cluster.answers import strange
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
 from xlaunch.core.jobset_version import JobSetVersion, by_answer, by_schema, probe
+from xlaunch.core.restart_scope import TOO_OLD, lacking
 
 Object = Mapping[str, Any]
 
@@ -54,6 +55,13 @@ def schema_version(api: Api, crd: Object | None = None) -> JobSetVersion | None:
     """
     schema = _schema_of(crd or {}) or _published(_get(api, OPENAPI) or {})
     return by_schema(schema) if schema else None
+
+
+def without_restart_job(api: Api, refusal: str) -> str:
+    """What the cluster lacks for RestartJob, by the message of its refusal of a JobSet; "" for any other refusal."""
+    lacks = lacking(refusal)
+    version = schema_version(api) if lacks == TOO_OLD else None
+    return f"{lacks}, and this is {version}" if version else lacks
 
 
 def _schema_of(crd: Object) -> Object | None:

@@ -13,6 +13,7 @@ from xlaunch.core.merge_patch import merge_patch
 from xlaunch.core.names import longest_coordinated_name, short_subdomain
 from xlaunch.core.plan import Manifest, Plan, finished
 from xlaunch.core.render import parse, render
+from xlaunch.core.restart_scope import SCOPE_ANNOTATION, SLICE
 from xlaunch.core.spec import HEAD_JOB, PathwaysSpec, check_name
 
 
@@ -31,12 +32,15 @@ def make_plan(spec: PathwaysSpec, template: str, patch: Mapping[str, Any] | None
         manifest = _patched(manifest, patch)
     check(manifest)
     _check_identity(manifest, spec)
+    if spec.auto_scope:
+        metadata = manifest["metadata"]
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), SCOPE_ANNOTATION: spec.restart_scope}
     return finished(manifest, tuple(notices(spec, manifest)))
 
 
 def values(spec: PathwaysSpec) -> dict[str, Any]:
     """What a template may use; docs/templates.md describes each."""
-    slice_scope = spec.restart_scope == "slice"
+    slice_scope = spec.restart_scope == SLICE
     tpu = spec.tpu
     selector = {
         "cloud.google.com/gke-tpu-accelerator": tpu.accelerator,
@@ -107,7 +111,7 @@ def slice_restarts(spec: PathwaysSpec) -> int:
 def restart_budget(spec: PathwaysSpec) -> int:
     """The JobSet's `maxRestarts`: what was given, else 3 for elastic slices and 0 otherwise; plus those of slices."""
     whole = spec.max_restarts if spec.max_restarts is not None else (3 if spec.elastic_slices else 0)
-    if spec.restart_scope == "slice":
+    if spec.restart_scope == SLICE:
         return budget.slice_scope_restarts(whole, slice_restarts(spec), spec.num_slices)
     return whole
 
@@ -128,10 +132,11 @@ def notices(spec: PathwaysSpec, manifest: Manifest) -> list[str]:
             f"Note: the name has {len(spec.name)} characters, more than the 22 that JobSet allows by default, "
             f"so the pods' addresses end in .{own}."
         )
-    if spec.restart_scope == "slice":
+    if spec.restart_scope == SLICE:
+        needs = "; the cluster needs JobSet 0.12 or later with its RestartJob feature gate"
         lines.append(
             f"Note: with --restart-scope=slice the {restart_budget(spec)} restarts are one budget for slices and whole "
-            "restarts; the cluster needs JobSet 0.12 or later with its RestartJob feature gate."
+            f"restarts{'' if spec.auto_scope else needs}."
         )
     if spec.restart_exit_codes and not restart_budget(spec):
         lines.append("Note: --restart-on-exit-codes has no effect without --max-restarts.")

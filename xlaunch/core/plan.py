@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xlaunch.core.names import is_label_value
+from xlaunch.core.restart_scope import SCOPE_ANNOTATION
 
 Manifest = dict[str, Any]
 
 HASH_ANNOTATION = "xlaunch.dev/plan-hash"
 OWNER_KEY = "xlaunch.dev/owner"
+
+# They say who asked and how, not what runs
+_NOT_HASHED = (HASH_ANNOTATION, OWNER_KEY, SCOPE_ANNOTATION)
 
 TEXT_TAG = "tag:yaml.org,2002:str"
 # What Go's YAML (sigs.k8s.io/yaml) reads as a number, a time or a boolean, though PyYAML would write it plain: 1e3,
@@ -59,13 +63,10 @@ def owned(plan: Plan, owner: str) -> Plan:
 
 
 def plan_hash(manifest: Mapping[str, Any]) -> str:
-    """16 hexadecimal digits over the manifest without the hash and the owner."""
+    """16 hexadecimal digits over the manifest without the hash, the owner, and who chose its restart scope."""
     metadata = dict(manifest["metadata"])
     for place in ("labels", "annotations"):
-        kept = {
-            key: value for key, value in (metadata.get(place) or {}).items() if key not in (HASH_ANNOTATION, OWNER_KEY)
-        }
-        metadata[place] = kept
+        metadata[place] = {key: value for key, value in (metadata.get(place) or {}).items() if key not in _NOT_HASHED}
     canonical = json.dumps({**manifest, "metadata": metadata}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 

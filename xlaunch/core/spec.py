@@ -22,6 +22,7 @@ from xlaunch.core.names import (
     proposal,
 )
 from xlaunch.core.quantity import is_quantity
+from xlaunch.core.restart_scope import MAX_SLICES, POD, SLICE
 from xlaunch.core.tpu import TpuType
 from xlaunch.core.workload import PATHWAYS_CONTAINERS
 
@@ -33,8 +34,6 @@ DEFAULT_QUEUE = "multislice-queue"
 DEFAULT_HEAD_SELECTOR = {"cloud.google.com/gke-nodepool": "cpu-np"}
 SEVEN_DAYS = 7 * 24 * 3600
 HELP = "xlaunch workload create-pathways --help"
-# JobSet's webhook refuses more replicas of one job where a rule restarts single Jobs
-MAX_SLICES_UNDER_SLICE_SCOPE = 1024
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +42,8 @@ class PathwaysSpec:
 
     `command` and `args` are the main container's, as Kubernetes means them; empty under `headless`, which has no main
     container. `max_slice_restarts` and `max_restarts` are what was given, None for the default.
-    `restart_scope` is "pod" or "slice". `tmp` is what the head's containers share as /tmp: "emptyDir" or "hostPath".
+    `restart_scope` is "pod" or "slice"; `auto_scope` says that xlaunch has chosen it, not the user. `tmp` is what the
+    head's containers share as /tmp: "emptyDir" or "hostPath".
     """
 
     name: str
@@ -54,7 +54,8 @@ class PathwaysSpec:
     elastic_slices: int = 0
     max_slice_restarts: int | None = None
     max_restarts: int | None = None
-    restart_scope: str = "pod"
+    restart_scope: str = POD
+    auto_scope: bool = False
     restart_exit_codes: tuple[int, ...] = ()
     headless: bool = False
     container: str = "main"
@@ -145,7 +146,7 @@ def check_name(spec: PathwaysSpec, *, coordinator: bool) -> None:
 
 
 def _check_numbers(spec: PathwaysSpec) -> None:
-    most_slices = MAX_SLICES_UNDER_SLICE_SCOPE if spec.restart_scope == "slice" else MAX_INT32 // spec.tpu.hosts
+    most_slices = MAX_SLICES if spec.restart_scope == SLICE else MAX_INT32 // spec.tpu.hosts
     ranges: tuple[tuple[str, int | None, int, int], ...] = (
         ("--num-slices", spec.num_slices, 1, most_slices),
         ("--elastic-slices", spec.elastic_slices, 0, spec.num_slices),

@@ -1,0 +1,44 @@
+"""`--restart-scope=auto`: what this cluster's JobSet is able to, asked by a dry run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlaunch.cluster.api import Api, ApiError
+from xlaunch.cluster.dry_run import UNSUPPORTED, DryRun
+from xlaunch.cluster.versions import without_restart_job
+from xlaunch.core.errors import RefusedError
+from xlaunch.core.restart_scope import POD, SLICE, restarts_slices
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The scope that was chosen, and why: a sentence without its full stop."""
+
+    scope: str
+    why: str
+
+
+def choose(api: Api, server: DryRun) -> Choice:
+    """The scope for this cluster. `server` asks about the plan with the scope `slice`.
+
+    Refused for want of RestartJob it is `pod`. Any other refusal is the plan's own, and is raised as a submission
+    raises it.
+    """
+    try:
+        reply = server.stored(exists=server.find() is not None)
+    except RefusedError as error:
+        message = error.__cause__.message if isinstance(error.__cause__, ApiError) else ""
+        if lacks := without_restart_job(api, message):
+            return Choice(POD, lacks)
+        if UNSUPPORTED in message:
+            raise RefusedError(
+                "--restart-scope=auto can't ask this cluster what it is able to",
+                why=error.why,
+                next="Take --restart-scope=pod, or slice where JobSet has its RestartJob gate on",
+                reason=error.reason,
+            ) from error
+        raise
+    if restarts_slices(reply.body):
+        return Choice(SLICE, "JobSet can restart single slices here")
+    return Choice(POD, "the template has no rule that restarts single slices")

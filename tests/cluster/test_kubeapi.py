@@ -140,6 +140,13 @@ def test_a_refusal_says_what_to_do(status):
     assert caught.value.next
 
 
+def test_a_refusal_has_its_warnings_too():
+    answer = Answer(422, {"message": "no"}, headers=[("Warning", '299 - "first"'), ("Warning", '299 - "second"')])
+    with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("POST", "/x", body={})
+    assert caught.value.warnings == ("first", "second")
+
+
 def test_retry_after_of_a_header():
     answer = Answer(429, b"", headers=[("Retry-After", "7")])
     with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:

@@ -2,7 +2,7 @@
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, ended, job, jobset, pod, status, terminated, waiting
+from fakes.objects import condition, ended, job, jobset, on_silent_node, pod, status, terminated, waiting
 
 from xlaunch.cli.output import text_of
 from xlaunch.cli.status_view import change_line, headline, parts
@@ -114,6 +114,20 @@ def test_sidecars_of_a_completed_workload_are_stopped():
 def test_slices_of_an_ended_workload_have_no_more_numbers():
     rows = [line.split() for line in shown(ended("Failed"), jobs(failed=3), []) if line[:1] in "012" and line]
     assert rows == [["0", *"-----"], ["1", *"-----"], ["2", "-", "3", "0", "-", "-"]]
+
+
+def test_a_node_that_does_not_answer():
+    """The host is missing, named once as lost and once with what becomes of its pod; a change line has both."""
+    forever = [on_silent_node(pod("worker", 2, 1), "tpu-2-1", seconds=None)]
+    pods = [each for each in WORKERS if each["metadata"]["name"] != "train-worker-2-1-aaaaa"] + forever
+    lines = shown(RUNNING, jobs(), pods)
+    assert next(line for line in lines if line.startswith("2 ")).endswith("   40            ? (1 missing)")
+    pod_name, since = "pod train-worker-2-1-aaaaa", "2026-11-29T12:00:00Z"
+    lost = f"Lost at {since} from slice 2: {pod_name}: node tpu-2-1 does not answer"
+    waits = f"{pod_name} is on node tpu-2-1, which has not answered since {since}; Kubernetes never evicts it"
+    assert lines[-3:] == [lost, "", f"Waiting: {waits}"]
+    told = change_line(seen(RUNNING, jobs(), pods))
+    assert f"next wait ? (1 missing), {pod_name}: node tpu-2-1 does not answer; waiting: {waits}" in told
 
 
 def test_a_spent_budget_has_no_next_wait():

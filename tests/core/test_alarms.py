@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, ended, job, jobset, pod, status, terminated
+from fakes.objects import condition, ended, job, jobset, on_silent_node, pod, status, terminated
 
 from xlaunch.core.alarms import alarms
 from xlaunch.core.workload import describe
@@ -25,11 +25,7 @@ def leader(**more):
     return made
 
 
-def worker_on_silent_node(**more):
-    return pod("worker", 1, 3, ready=False, conditions=[condition("ContainersReady")], **more)
-
-
-SILENT = worker_on_silent_node(deleted="2026-11-29T12:00:30Z")
+SILENT = on_silent_node(pod("worker", 1, 3, deleted="2026-11-29T12:00:30Z"))
 DEAD = pod("worker", 1, 3, deleted="2026-11-29T12:00:00Z")
 SUCCEEDED = pod("worker", 1, 3, phase="Succeeded", statuses=[status(state=terminated(0))])
 RESTART_JOB = ("WorkerSucceeded", "kubectl delete job train-worker-1 -n default")
@@ -66,7 +62,7 @@ CASES = [
     ),
     (
         "C: a pod on a silent node has not been told to go yet",
-        {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [worker_on_silent_node()]},
+        {"jobs": [job("worker", 1, conditions=[FAILURE_TARGET])], "pods": [on_silent_node(pod("worker", 1, 3))]},
         [],
     ),
     ("E: a failed leader beside the next", {"pods": [leader(phase="Failed"), NEXT_LEADER]}, [DROP_LEADER]),

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, pod, status, terminated
+from fakes.objects import condition, on_silent_node, pod, status, terminated
 
 from xlaunch.core.losses import Loss, loss_words, losses, why_lost
 
@@ -38,6 +38,7 @@ WHY = [
     ),
     ("its container failed", failed(statuses=[OOM]), "pathways-worker ended with exit code 137 (OOMKilled, SIGKILL)"),
     ("nobody says why", failed(), "failed"),
+    ("its node is silent", on_silent_node(pod("worker", 1, 2), "tpu-1-2"), "node tpu-1-2 does not answer"),
     ("done, then told to go", pod("worker", 1, 2, phase="Succeeded", deleted=DELETED), ""),
 ]
 

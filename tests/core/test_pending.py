@@ -2,9 +2,9 @@
 
 import pytest
 from fakes.kueue import QUEUE
-from fakes.objects import condition, jobset, pod, status, waiting
+from fakes.objects import CREATED, condition, jobset, on_silent_node, pod, status, waiting
 
-from xlaunch.core.pending import newest_warning, why_waiting, with_warning
+from xlaunch.core.pending import first_held_up, newest_warning, why_waiting, with_warning
 from xlaunch.core.queueing import QueueState, State
 from xlaunch.core.workload import describe
 
@@ -53,6 +53,11 @@ PODS = [
         f"pod {NAME} is being deleted: EvictionByEvictionAPI: Eviction API: evicting",
     ),
     (
+        "its node does not answer",
+        on_silent_node(pod("pathways-head", statuses=[status()]), "cpu-np-0", seconds=300),
+        f"pod {NAME} is on node cpu-np-0, which has not answered since {CREATED}; Kubernetes evicts it after 5m",
+    ),
+    (
         "given up by the kubelet",
         {**head(), "status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory"}},
         f"pod {NAME} failed: Evicted: low on memory",
@@ -63,6 +68,14 @@ PODS = [
 @pytest.mark.parametrize(("made", "line"), [case[1:] for case in PODS], ids=[case[0] for case in PODS])
 def test_a_pod_that_waits(made, line):
     assert why_waiting(made, describe(jobset())) == line
+
+
+def test_silent_nodes_come_before_what_waits_for_them():
+    pending = pod("worker", 1, 0, phase="Pending", conditions=[UNSCHEDULABLE])
+    silent = [on_silent_node(pod("worker", 1, host), f"tpu-1-{host}") for host in (1, 2)]
+    assert first_held_up([pending]).startswith("pod train-worker-1-0-aaaaa is not scheduled")
+    assert first_held_up([pending, *silent]).startswith("2 pods are on nodes that have not answered since ")
+    assert first_held_up([pod("worker", 1, 3)]) == ""
 
 
 SUSPENDED = [condition("Suspended", reason="SuspendedJobs", message="jobset is suspended")]

@@ -4,21 +4,16 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, pod
+from fakes.objects import condition, on_silent_node, pod
 
 from xlaunch.core.silence import evictions, patience, silence_words, silent_since
 
 PATIENT = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}
-SINCE = "2026-11-29T12:00:00Z"
-CONTAINERS = condition("ContainersReady")
 
 
-def silent(index=0, at=SINCE, seconds=30, node="", **more):
-    """A worker pod as the node lifecycle controller leaves it."""
-    made = pod("worker", 1, index, ready=False, conditions=[CONTAINERS], **more)
-    made["status"]["conditions"][0]["lastTransitionTime"] = at
-    made["spec"] = {"nodeName": node or f"tpu-1-{index}", "tolerations": [{**PATIENT, "tolerationSeconds": seconds}]}
-    return made
+def silent(index=0, node="", **more):
+    """A worker pod whose node does not answer."""
+    return on_silent_node(pod("worker", 1, index), node or f"tpu-1-{index}", **more)
 
 
 def unready(reason, containers="False"):

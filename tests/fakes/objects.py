@@ -105,6 +105,14 @@ def pod(
     }
 
 
+def on_silent_node(made, node="node-1", at=CREATED, seconds=30):
+    """The pod as the node lifecycle controller leaves it once its node does not answer."""
+    patient = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}
+    made["spec"] = {**made["spec"], "nodeName": node, "tolerations": [{**patient, "tolerationSeconds": seconds}]}
+    made["status"]["conditions"] = [condition("Ready", "False", at=at), condition("ContainersReady")]
+    return made
+
+
 def status(name="main", *, restarts=0, state=None, last=None, ready=True):
     """A container status; running unless `state` says otherwise."""
     told = {"name": name, "restartCount": restarts, "ready": ready, "state": state or running()}

@@ -52,8 +52,9 @@ def command(
     Job was made. IN PLACE: container restarts of its living pods. BUDGET LEFT: how many more pods it may lose before
     its Job fails. NEXT WAIT: how long Kubernetes still takes to replace the missing hosts or, where none is missing,
     how long the next loss would take, if it does not fail the Job; at most, because its memory of losses is lost with
-    the controller-manager. Lost: the hosts that are missing, since when and, while the pod is still there, why.
-    Waiting: what keeps a pod from running. Both in Kubernetes' own words.
+    the controller-manager; ? where a dead node may hold it up for ever. Lost: the hosts that are missing, also those on
+    nodes that do not answer, since when and, while the pod is still there, why. Waiting: what keeps a pod from running.
+    Both in Kubernetes' own words.
     """
     session = session_of(ctx)
     connection = connect(session, target)

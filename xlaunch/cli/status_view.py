@@ -85,10 +85,10 @@ def wait_cell(each: Slice) -> str:
     """The wait for the missing hosts, marked as running; else that of the next loss."""
     if each.succeeded == each.hosts:
         return "never replaced"
-    if each.next_replacement_seconds is None:
-        return "the Job fails" if each.budget_left == 0 else "?"
-    wait = words(ceil(each.next_replacement_seconds))
-    return f"{wait} ({each.missing} missing)" if each.missing else wait
+    wait = "?" if each.next_replacement_seconds is None else words(ceil(each.next_replacement_seconds))
+    if each.missing:
+        return f"{wait} ({each.missing} missing)"
+    return "the Job fails" if each.next_replacement_seconds is None and each.budget_left == 0 else wait
 
 
 def change_line(ledger: Ledger) -> str:

@@ -20,13 +20,12 @@ from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
 from xlaunch.core.queue_alarms import queue_alarms
 from xlaunch.core.queueing import QueueState
+from xlaunch.core.recreation import action, is_failing, job_restarts, restarts_left, seconds_until_recreated
 from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, outage_since, replaces_pods, seconds_left
+from xlaunch.core.silence import evictions, silent_since
 from xlaunch.core.workload import Phase, Role, Workload, describe
 
 Object = Mapping[str, Any]
-
-# Seconds until JobSet has recreated the Job of a slice (RestartJob): 2.3 to 3.3 s were measured, without termination
-SLICE_SCOPE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,8 @@ class Head:
 class Slice:
     """One worker Job.
 
-    `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, by the pods.
+    `ready`, `missing`: hosts that are ready, and hosts whose pod is gone or going and not yet replaced, or on a node
+    that does not answer, by the pods.
     `succeeded`: hosts that have exited with code 0; Kubernetes never replaces them.
     `lost`: pods lost since this Job was created. `in_place_restarts`: restarts of containers of its living pods.
     `budget_left`: how many more pods it may lose before its Job fails or, where restarts in place have come nearer to
@@ -93,7 +93,7 @@ class Ledger:
     @property
     def budget_left(self) -> int:
         """How many more restarts the JobSet's failure policy allows."""
-        return _restarts_left(self.workload)
+        return restarts_left(self.workload)
 
 
 def ledger(
@@ -130,6 +130,7 @@ class _Seen:
         for pod in pods or ():
             place = (podlib.label(pod, podlib.REPLICATED_JOB), podlib.label(pod, podlib.JOB_INDEX))
             self._pods.setdefault(place, []).append(pod)
+        self.evictions = evictions(pods or ())
 
     def job(self, role: Role, index: int) -> Object | None:
         return self._jobs.get(role.job(self.workload.name, index))
@@ -162,36 +163,47 @@ def _waiting(seen: _Seen, head: Head | None, slices: Iterable[Slice]) -> str:
     return told or (why_waiting(None, seen.workload) if awaits_head else "")
 
 
+class _Hosts:
+    """The pods of a slice: all, the living by host, those of them on nodes that do not answer, and the lost."""
+
+    def __init__(self, pods: Sequence[Object], *, come_back: bool) -> None:
+        self.pods = pods
+        self.alive = {podlib.completion_index(pod): pod for pod in pods if podlib.is_alive(pod)}
+        self.silent = {host: pod for host, pod in self.alive.items() if silent_since(pod)}
+        # Pods that go with their Job are not lost
+        self.gone = [pod for pod in pods if podlib.is_lost(pod)] if come_back else []
+        self.down = [*self.gone, *self.silent.values()]
+
+
 def _slice(seen: _Seen, role: Role, index: int) -> Slice:
-    job, pods = seen.job(role, index), seen.pods(role, index)
+    job = seen.job(role, index)
     status = (job or {}).get("status") or {}
-    replaces = replaces_pods(job)
-    gone = [pod for pod in pods if podlib.is_lost(pod)] if replaces else []
-    alive = {podlib.completion_index(pod): pod for pod in pods if podlib.is_alive(pod)}
-    done = {podlib.completion_index(pod) for pod in pods if podlib.phase(pod) == "Succeeded"}
+    come_back = replaces_pods(job) or (is_failing(job) and bool(action(seen.jobset, role)))
+    hosts = _Hosts(seen.pods(role, index), come_back=come_back)
+    done = {podlib.completion_index(pod) for pod in hosts.pods if podlib.phase(pod) == "Succeeded"}
     done |= parse_indexes(status.get("completedIndexes") or "", role.hosts)
-    lost = lost_so_far(status, gone)
+    lost = lost_so_far(status, hosts.gone)
     # Before all hosts were there for the first time, those that are not are awaited, not missing
-    was_whole = replaces and (seen.workload.phase is Phase.RUNNING or lost > 0)
-    absent = set(range(role.hosts)) - alive.keys() - done if seen.knows_pods and was_whole else set()
-    missing = len(absent)
-    moments = [moment for pod in gone if (moment := lost_at(pod))]
-    in_place = sum(podlib.in_place_restarts(pod) for pod in alive.values())
+    was_whole = come_back and (seen.workload.phase is Phase.RUNNING or lost > 0)
+    there = (hosts.alive.keys() - hosts.silent) | done
+    absent = set(range(role.hosts)) - there if seen.knows_pods and was_whole else set()
+    moments = [moment for pod in hosts.down if podlib.completion_index(pod) in absent and (moment := lost_at(pod))]
+    in_place = sum(podlib.in_place_restarts(pod) for pod in hosts.alive.values())
     over = len(done) == role.hosts  # its Job is complete, and loses and replaces nothing any more
     return Slice(
         role=role.name,
         index=index,
         hosts=role.hosts,
-        ready=_ready(seen, status, alive.values()),
-        missing=missing if seen.knows_pods else None,
+        ready=_ready(seen, status, hosts.alive.values()),
+        missing=len(absent) if seen.knows_pods else None,
         lost=lost if seen.knows_jobs else None,
-        lost_since=min(moments, default=outage_since(seen.jobset)) if missing else None,
+        lost_since=min(moments, default=outage_since(seen.jobset)) if absent else None,
         in_place_restarts=in_place if seen.knows_pods else None,
-        job_restarts=_job_restarts(seen.jobset, role, index),
+        job_restarts=job_restarts(seen.jobset, role, index),
         budget_left=None if over else _budget_left(seen, role, job, lost, in_place),
-        next_replacement_seconds=None if over else _next_wait(seen, role, job, lost, gone, alive.values(), missing),
-        waiting=first_held_up(alive.values()),
-        losses=losses(gone, absent, alive, outage_since(seen.jobset)),
+        next_replacement_seconds=None if over else _next_wait(seen, role, job, lost, hosts, len(absent)),
+        waiting=first_held_up(hosts.alive.values()),
+        losses=losses(hosts.down, absent, hosts.alive, outage_since(seen.jobset)),
         succeeded=len(done),
     )
 
@@ -204,8 +216,8 @@ def _ready(seen: _Seen, status: Object, alive: Iterable[Object]) -> int | None:
 
 def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_place: int) -> int | None:
     """The two tests of the Job controller (job_controller.go syncJob): lost pods > limit, or restarts >= limit."""
-    if _action(seen.jobset, role):
-        return _restarts_left(seen.workload)
+    if action(seen.jobset, role):
+        return restarts_left(seen.workload)
     if not seen.knows_jobs or seen.workload.phase.ended:
         return None
     limit = _limit(role, job)
@@ -215,46 +227,23 @@ def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_plac
     return max(0, left)
 
 
-def _next_wait(
-    seen: _Seen,
-    role: Role,
-    job: Object | None,
-    lost: int,
-    gone: Sequence[Object],
-    alive: Iterable[Object],
-    missing: int,
-) -> float | None:
+def _next_wait(seen: _Seen, role: Role, job: Object | None, lost: int, hosts: _Hosts, missing: int) -> float | None:
     if seen.workload.phase.ended:
         return None
-    if action := _action(seen.jobset, role):
-        spent = action == "RestartJob" and not _restarts_left(seen.workload)
-        return None if spent and not missing else SLICE_SCOPE_SECONDS
+    if named := action(seen.jobset, role):
+        spent = named == "RestartJob" and not restarts_left(seen.workload)
+        return None if spent and not missing else seconds_until_recreated(hosts.pods)
     if not seen.knows_jobs:
         return None
-    if missing:
-        return seconds_left(lost, last_loss(gone, alive, seen.jobset), seen.now)
-    return replacement_delay(lost + 1) if lost < _limit(role, job) else None
+    if not missing:
+        return replacement_delay(lost + 1) if lost < _limit(role, job) else None
+    evicted = [seen.evictions[podlib.uid(pod)] for pod in hosts.silent.values()]
+    last = last_loss(hosts.down, hosts.alive.values(), seen.jobset)
+    waits = [(each - seen.now).total_seconds() for each in evicted if each]
+    replaced = seconds_left(lost + len(evicted), last, seen.now)
+    return None if None in evicted else max([replaced, *waits])
 
 
 def _limit(role: Role, job: Object | None) -> int:
     """The Job's own backoffLimit, which may have been raised since it was made from its template."""
     return int(((job or {}).get("spec") or {}).get("backoffLimit", role.backoff_limit))
-
-
-def _restarts_left(workload: Workload) -> int:
-    return max(0, workload.max_restarts - workload.restarts_toward_max)
-
-
-def _action(jobset: Object, role: Role) -> str:
-    """What a failed Job of the role leads to: RestartJob* (that Job alone, JobSet >= 0.12), or "" for all else."""
-    for rule in ((jobset.get("spec") or {}).get("failurePolicy") or {}).get("rules") or ():
-        if role.name in (rule.get("targetReplicatedJobs") or (role.name,)):
-            action = str(rule.get("action", ""))
-            return action if action in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") else ""
-    return ""
-
-
-def _job_restarts(jobset: Object, role: Role, index: int) -> int:
-    told = (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
-    counts = next((each.get("jobRestarts") or () for each in told if each["name"] == role.name), ())
-    return counts[index] if index < len(counts) else 0

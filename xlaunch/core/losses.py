@@ -11,6 +11,7 @@ from xlaunch.core import pods as podlib
 from xlaunch.core.ending import disruption, ending
 from xlaunch.core.excerpt import reason_and_message
 from xlaunch.core.replacement import lost_at
+from xlaunch.core.silence import silent_since
 
 Object = Mapping[str, Any]
 
@@ -35,8 +36,9 @@ def losses(
 ) -> tuple[Loss, ...]:
     """The losses of a slice by host.
 
-    `gone` are its lost pods that are still there, `missing` the hosts without a pod, `alive` those that have one, and
-    `outage` since when the slice is short of hosts: all that is known of a loss whose pod is gone.
+    `gone` are its lost pods that are still there, and those on nodes that do not answer; `missing` the hosts without a
+    pod that answers, `alive` those that have one, and `outage` since when the slice is short of hosts: all that is
+    known of a loss whose pod is gone.
     """
     found = [_loss(host, _last_of(host, gone), outage) for host in missing]
     going = [pod for pod in gone if podlib.is_deleting(pod) and podlib.completion_index(pod) in alive]
@@ -45,10 +47,10 @@ def losses(
 
 
 def why_lost(pod: Object) -> str:
-    """Why a pod is lost, "" for one that is not."""
+    """Why a pod is lost, or will be; "" for one that is not."""
     status = pod.get("status") or {}
     if not podlib.is_lost(pod):
-        return ""
+        return f"node {pod['spec']['nodeName']} does not answer" if silent_since(pod) else ""
     if disrupted := disruption(pod):
         return disrupted
     if podlib.is_deleting(pod):

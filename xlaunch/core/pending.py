@@ -7,8 +7,10 @@ from typing import Any
 
 from xlaunch.core import pods as podlib
 from xlaunch.core.ending import disruption
+from xlaunch.core.events import latest, message
 from xlaunch.core.excerpt import reason_and_message
 from xlaunch.core.queueing import State, words
+from xlaunch.core.silence import silence_words
 from xlaunch.core.workload import Phase, Workload, condition
 
 Object = Mapping[str, Any]
@@ -30,7 +32,10 @@ def why_waiting(pod: Object | None, workload: Workload | None) -> str:
 
 
 def held_up(pod: Object) -> str:
-    """What keeps a pod from running; "" for one that runs, has succeeded, or is simply being started."""
+    """What keeps a pod from running; "" for one that runs, has succeeded, or is simply being started.
+
+    One whose node does not answer does not count as running, whatever its containers are said to do.
+    """
     name = pod["metadata"]["name"]
     if podlib.is_deleting(pod):
         return ": ".join(filter(None, (f"pod {name} is being deleted", disruption(pod))))
@@ -43,6 +48,8 @@ def held_up(pod: Object) -> str:
         waiting = (each.get("state") or {}).get("waiting")
         if waiting and waiting.get("reason") not in (None, "PodInitializing"):
             return f"pod {name}, container {each['name']}: {_words(waiting)}"
+    if silence := silence_words([pod]):
+        return silence
     failed = status.get("reason") or ("Failed" if podlib.phase(pod) == "Failed" else "")
     if failed:
         return f"pod {name} failed: {_words({'reason': failed, 'message': status.get('message')})}"
@@ -50,25 +57,25 @@ def held_up(pod: Object) -> str:
 
 
 def first_held_up(pods: Iterable[Object]) -> str:
-    """What keeps the first of the pods from running that should and does not, in the order of their places; or ""."""
+    """What keeps the first of the pods from running that should and does not, in the order of their places; or "".
+
+    Nodes that do not answer come first, and all in one line: others wait for what they hold.
+    """
     alive = sorted(filter(podlib.is_alive, pods), key=podlib.place)
-    return next(filter(None, map(held_up, alive)), "")
+    return silence_words(alive) or next(filter(None, map(held_up, alive)), "")
 
 
 def newest_warning(events: Iterable[Object]) -> str:
     """The latest Warning of a pod's events as "Reason: message", "" where there is none (core/v1 or events.k8s.io)."""
-    warnings = [event for event in events if event.get("type") == "Warning"]
-    if not warnings:
-        return ""
-    latest = max(warnings, key=_when)
-    return _words({"reason": latest.get("reason"), "message": latest.get("message") or latest.get("note")})
+    warning = latest(event for event in events if event.get("type") == "Warning")
+    return _words({"reason": warning.get("reason"), "message": message(warning)}) if warning else ""
 
 
 def with_warning(reason: str, events: Iterable[Object]) -> str:
     """The reason, and a pod's latest Warning where that says something else."""
     warning = newest_warning(events)
-    _, _, message = warning.partition(": ")
-    return f"{reason}; {warning}" if warning and (message or warning) not in reason else reason
+    _, _, told = warning.partition(": ")
+    return f"{reason}; {warning}" if warning and (told or warning) not in reason else reason
 
 
 def _without_pod(workload: Workload | None) -> str:
@@ -80,12 +87,6 @@ def _without_pod(workload: Workload | None) -> str:
     said = _PHASES.get(workload.phase, "its pod has not been created yet")
     line = said.format(queue=workload.queue, restarts=workload.restarts, max_restarts=workload.max_restarts)
     return f"{line}: {workload.message}" if workload.message else line
-
-
-def _when(event: Object) -> str:
-    series = event.get("series") or {}
-    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(time) for time in times if time), str((event.get("metadata") or {}).get("creationTimestamp", "")))
 
 
 def _words(said: Object) -> str:

@@ -50,6 +50,11 @@ def test_names_of_workloads(ask):
     assert ask("workload delete train tr").split() == ["train", "trial"]
 
 
+def test_values_of_a_flag(ask):
+    assert ask("workload create-pathways --dry-run = ").split() == ["client", "server"]
+    assert ask("workload create-pathways --dry-run = s").split() == ["server"]
+
+
 def test_the_target_of_the_line_counts(ask, cluster):
     assert ask("workload delete -n other tr").split() == []
     assert any("/namespaces/other/" in request.path for request in cluster.requests)

@@ -129,6 +129,7 @@ class Doing(Flags):
     dry_run: str = flag(
         "--dry-run",
         metavar="[=client|server]",
+        values=("client", "server"),
         help="Print the manifest and touch no cluster; with =server ask the API server whether it would take it.",
     )
     no_dry_run: bool = flag("--no-dry-run", default=False, help="Submit, which is the default.")

@@ -7,7 +7,7 @@ since making one of that size costs as much as starting Python.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -28,9 +28,13 @@ class Flags:
 Options = TypeVar("Options", bound=Flags)
 
 
-def flag(*names: str, help: str, default: Any = "", metavar: str | None = None, hidden: bool = False) -> Any:  # noqa: A002
-    """An attribute that is a flag. `default` is its value when it is not given; a list is repeatable."""
-    return default, typer.Option(*names, help=help, metavar=metavar, show_default=False, hidden=hidden)
+def flag(*names: str, help: str, default: Any = "", metavar: str | None = None, values: Sequence[str] = ()) -> Any:  # noqa: A002
+    """An attribute that is a flag. `default` is its value when it is not given; a list is repeatable.
+
+    `values` are what a shell proposes.
+    """
+    complete = (lambda: list(values)) if values else None
+    return default, typer.Option(*names, help=help, metavar=metavar, show_default=False, autocompletion=complete)
 
 
 def takes(

@@ -1,6 +1,10 @@
 import pytest
+from fakes.binaries import filled
 
+from testbed import __main__, binaries
 from testbed.__main__ import main
+from testbed.build import Build
+from testbed.control_plane import ControlPlane
 
 
 def test_a_label_that_there_is_not(capsys):
@@ -13,6 +17,13 @@ def test_a_build_without_go(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert main(["build", "etcd-3.6.16"]) == 1
     assert capsys.readouterr().err.endswith("there is no Go on PATH; install Go 1.26 or newer\n")
+
+
+def test_a_control_plane_is_exported(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(__main__, "build", lambda each, env, say: Build(filled(tmp_path / each.label, each)))
+    assert main(["export", str(tmp_path / "ready"), "--kubernetes=1.37.2"]) == 0
+    assert capsys.readouterr().out == f"kubernetes-1.37.2+jobset-0.12.0: {tmp_path / 'ready'}\n"
+    assert binaries.missing(tmp_path / "ready", ControlPlane().upstreams().values()) == []
 
 
 @pytest.mark.parametrize("argv", [["up", "--kubernetes=1.0"], ["up", "--jobset=9"], [], ["down"]])

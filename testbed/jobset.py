@@ -95,5 +95,5 @@ def _dry_run(api: Api, name: str) -> dict[str, Any]:
 def serve_with(pair: Pair, directory: Path) -> None:
     """Puts a certificate and its key where servers look for `tls.crt` and `tls.key`."""
     directory.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(pair.certificate, directory / "tls.crt")
-    shutil.copyfile(pair.key, directory / "tls.key")
+    shutil.copy(pair.certificate, directory / "tls.crt")
+    shutil.copy(pair.key, directory / "tls.key")  # with its mode

@@ -1,5 +1,6 @@
 """What a scenario knows of a cluster: xlaunch as a user runs it, and kubectl."""
 
+import io
 import json
 import os
 import shutil
@@ -9,11 +10,15 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import jsonschema
 
 from testbed.instance import Instance
+from xlaunch.cli.boundary import run
+from xlaunch.cli.session import Session
+from xlaunch.cluster.connect import TargetOptions, connect
 
 # A shell ignores SIGINT in what it starts with `&`, which all children inherit: then Ctrl-C could not be tested
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,6 +66,19 @@ class World:
         body = json.loads(self.xlaunch(*place(argv, ("-o", "json")), code=code, timeout=timeout, target=target).stdout)
         jsonschema.validate(body, {"$ref": f"#/$defs/{body['kind']}", "$defs": SCHEMA["$defs"]})
         return body
+
+    def look(self, *argv):
+        """As `json`, but in this process: a busy machine may need seconds to start another, and some things pass."""
+        out = io.StringIO()
+        assert run(place(argv, (*self.flags, "-o", "json")), Session(stdout=out, env=self.environment())) == 0
+        body = json.loads(out.getvalue())
+        jsonschema.validate(body, {"$ref": f"#/$defs/{body['kind']}", "$defs": SCHEMA["$defs"]})
+        return body
+
+    @cached_property
+    def api(self):
+        """The API server, for what must not take the time that kubectl takes to start."""
+        return connect(TargetOptions(kubeconfig=str(self.kubeconfig)), {}).api
 
     def start(self, *argv):
         """Starts a command and returns the process, with pipes."""

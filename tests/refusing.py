@@ -13,8 +13,8 @@ FLAGS = ("--tpu-type=v5litepod-16", "--docker-image=img", "--pathways-gcs-locati
 
 def rendered(cluster, name, *flags):
     """What a dry run prints."""
-    line = ("workload", "create-pathways", f"--workload={name}", *FLAGS, *flags, "--dry-run", "--", "sleep", "600")
-    return json.loads(cluster.xlaunch(*line, "-o", "json", target=False).stdout)
+    line = ("workload", "create-pathways", f"--workload={name}", *FLAGS, *flags, "--dry-run", "-o", "json")
+    return json.loads(cluster.xlaunch(*line, "--", "sleep", "600", target=False).stdout)
 
 
 def changed(manifest, change):

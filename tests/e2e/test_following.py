@@ -4,25 +4,10 @@ import os
 import signal
 
 import pytest
-from following import Following, counting, kill, rows
+from following import Following, counting, kill
 from worlds import World, until
 
 pytestmark = pytest.mark.e2e
-
-ENDING = "for n in $(seq {count}); do echo line $n; sleep 0.01; done; exit {code}"
-
-
-def test_every_line_once_across_a_restart_of_the_jobset(cluster):
-    counting(cluster, "follow")
-    following = Following(cluster, "follow")
-    following.grows(1)
-    cluster.kubectl("delete", "pod", cluster.pod("follow-pathways-head"), "--wait=false")
-    following.grows(2)
-    cluster.xlaunch("workload", "delete", "follow", "--yes")
-    assert following.done() == 10
-    assert [counts == list(range(1, len(counts) + 1)) for counts in following.lives()] == [True, True]
-    assert any("is replaced by follow-pathways-head-0-0-" in line for line in following.said)
-    assert following.said[-1] == "follow was deleted."
 
 
 def test_every_line_once_across_a_restart_of_the_container(cluster):
@@ -48,34 +33,6 @@ def restarted(cluster, name, container):
     """The container's row once it has been restarted."""
     found = cluster.json("status", name)["head"]["containers"]
     return next((each for each in found if each["name"] == container and each["restartCount"]), None)
-
-
-@pytest.mark.parametrize(("code", "exit_code", "result"), [(0, 0, "Completed"), (3, 10, "Failed")])
-def test_the_end_has_one_exit_code_everywhere(cluster, code, exit_code, result):
-    script = ENDING.format(count=50, code=code)
-    cluster.create("ends", "--max-restarts=0", command=("bash", "-c", script))
-    logs = cluster.xlaunch("logs", "ends", code=exit_code)
-    assert logs.stdout.splitlines() == [f"line {n}" for n in range(1, 51)]
-    waited = cluster.json("wait", "ends", code=exit_code)
-    assert (waited["result"], waited["exitCode"]) == (result, code)
-    status = cluster.json("status", "ends", "--exit-code", code=exit_code)
-    assert status["phase"] == result
-    assert cluster.xlaunch("logs", "ends", "--no-follow").stdout == logs.stdout
-    assert cluster.xlaunch("logs", "ends", "--no-follow", "--tail=2").stdout == "line 49\nline 50\n"
-    assert cluster.xlaunch("logs", "ends", "--exit-zero", "--tail=1").stdout == "line 50\n"
-
-
-def test_lost_hosts_show_at_once_with_their_wait(cluster):
-    counting(cluster, "loses", slices=2)
-    # Three of them, which are missing for 40 s of the cluster: one would be back before a busy machine has looked
-    lost = [cluster.pod(f"loses-worker-1-{host}") for host in (1, 2, 3)]
-    cluster.kubectl("delete", "pod", *lost, "--grace-period=0", "--force", "--wait=false")
-    row = until(lambda: next((each for each in rows(cluster, "loses") if each["missing"]), None), "the loss to show")
-    assert (row["index"], row["ready"], row["missing"], row["lost"], row["budgetLeft"]) == (1, 1, 3, 3, 5)
-    assert 0 <= row["nextReplacementSeconds"] <= 40
-    whole = until(lambda: rows(cluster, "loses")[1]["ready"] == 4 and rows(cluster, "loses")[1], "the replacement")
-    assert (whole["missing"], whole["lost"], whole["nextReplacementSeconds"]) == (0, 3, 80.0)
-    assert rows(cluster, "loses")[0]["lost"] == 0
 
 
 def test_a_line_is_waited_for(cluster):

@@ -1,0 +1,116 @@
+"""Workers are lost: one, some, all of a slice, the same slice twice. What is said of it, and when they come back."""
+
+import pytest
+from following import Following, counting
+from looking import events, uids
+from losing import delays, ends, goes_on, hosts, is_about, lose, row, waited, whole
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.mark.verified("2.1", "2.8", "8.4")
+def test_one_host_waits_10_and_then_20_s(cluster):
+    """Told to go the first time and gone at once the second; suspending in between does not reset the record."""
+    counting(cluster, "single", slices=2)
+    following = Following(cluster, "single")
+    others = {pod["metadata"]["uid"] for pod in hosts(cluster, "single", 0).values()}
+    began, _ = lose(cluster, "single", 1, 2, grace=None)
+    assert is_about(waited(cluster, "single", 1, 2, began), 10, cluster)
+    back = until(lambda: whole(cluster, "single"), "the slice to be whole")
+    assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (1, 7, 20.0)
+    assert (back["inPlaceRestarts"], back["missing"], back["succeeded"], back["lostSince"]) == (0, 0, 0, None)
+    assert others < uids(cluster, "pods")
+    assert len(following.lives()) == 1
+    suspend(cluster, "single")
+    following.grows(2)
+    began, _ = lose(cluster, "single", 1, 2)
+    assert is_about(waited(cluster, "single", 1, 2, began), 20, cluster)
+    back = until(lambda: whole(cluster, "single"), "the slice to be whole again")
+    assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (2, 6, 40.0)
+    assert row(cluster, "single", 0)["lost"] == 0
+    assert cluster.json("status", "single")["jobset"]["restarts"] == 0
+    goes_on(cluster, "single")
+    ends(cluster, "single", following)
+
+
+def suspend(cluster, name):
+    """Suspends and resumes."""
+    for word in ("true", "false"):
+        cluster.kubectl("patch", "jobset", name, "--type=merge", "-p", f'{{"spec":{{"suspend":{word}}}}}')
+        wanted = "Suspended" if word == "true" else "Running"
+        until(lambda wanted=wanted: cluster.json("status", name)["phase"] == wanted, wanted)
+
+
+def test_lost_hosts_show_at_once_with_their_wait(cluster):
+    counting(cluster, "some", slices=2)
+    following = Following(cluster, "some")
+    # Three of them, which are missing for 40 s of the cluster: one would be back before a busy machine has looked
+    _, names = lose(cluster, "some", 1, 1, 2, 3)
+    short = until(lambda: missing(cluster, "some"), "the loss to show")
+    assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (1, 3, 3, 5)
+    assert 0 <= short["nextReplacementSeconds"] <= 40
+    assert [loss["host"] for loss in short["losses"]] == [1, 2, 3]
+    for loss, name in zip(short["losses"], names, strict=True):
+        # Where Kubernetes counts a loss at once, its object is gone a moment later
+        assert (loss["pod"], loss["why"], loss["replaced"]) in ((name, "deleted", False), (None, None, False))
+    assert (row(cluster, "some", 0)["lost"], row(cluster, "some", 0)["losses"]) == (0, [])
+    goes_on(cluster, "some")
+    ends(cluster, "some", following)
+
+
+def missing(cluster, name):
+    """The second slice's row while hosts are missing."""
+    found = row(cluster, name)
+    return found if found["missing"] else None
+
+
+@pytest.mark.verified("2.2", "2.4", "5.1", "5.4", "5.5")
+def test_a_whole_slice_is_lost_and_then_once_more(cluster):
+    """80 s the first time, and 600 s at most the second. The record is the controller manager's memory."""
+    counting(cluster, "whole", slices=2)
+    following = Following(cluster, "whole")
+    brackets = len(started(cluster)), len(completed(cluster))
+    before = was_complete(cluster)
+    began, _ = lose(cluster, "whole", 1, 0, 1, 2, 3)
+    short = until(lambda: missing(cluster, "whole"), "the loss to show")
+    assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (0, 4, 4, 4)
+    assert 0 <= short["nextReplacementSeconds"] <= 80
+    assert short["lostSince"] is not None
+    until(lambda: len(started(cluster)) == brackets[0] + 1, "the outage to begin")
+    assert len(completed(cluster)) == brackets[1]
+    assert was_complete(cluster) == {**before, "status": "False"}
+    if cluster.plane:
+        until(lambda: 75 < max(delays(cluster, "whole-worker-1"), default=0) <= 80, "the wait in the log")
+        cluster.plane.restart("kube-controller-manager")
+    passed = waited(cluster, "whole", 1, 3, began)
+    assert passed < 80 if cluster.plane else is_about(passed, 80, cluster)
+    back = until(lambda: whole(cluster, "whole"), "the slice to be whole again")
+    assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (4, 4, 160.0)
+    until(lambda: len(completed(cluster)) == brackets[1] + 1, "the outage to end")
+    lose(cluster, "whole", 1, 0, 1, 2, 3)
+    short = until(lambda: missing(cluster, "whole"), "the second loss to show")
+    assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (0, 4, 8, 0)
+    assert 500 < short["nextReplacementSeconds"] <= 600
+    until(lambda: len(started(cluster)) == brackets[0] + 2, "the second outage to begin")
+    goes_on(cluster, "whole")
+    assert len(following.lives()) == 1
+    ends(cluster, "whole", following)
+
+
+def was_complete(cluster):
+    """The condition that tells when all slices were there last."""
+    told = cluster.get("jobset", "whole")["status"]["conditions"]
+    return next(each for each in told if each["type"] == "StartupPolicyCompleted")
+
+
+def started(cluster):
+    return bracket(cluster, "InOrderStartupPolicyInProgress")
+
+
+def completed(cluster):
+    return bracket(cluster, "InOrderStartupPolicyCompleted")
+
+
+def bracket(cluster, reason):
+    return [event for event in events(cluster, "whole") if event[1] == reason]

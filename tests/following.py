@@ -58,11 +58,16 @@ class Following:
         until(lambda: len(self.lives()) >= life and len(self.lives()[life - 1]) > 20, f"life {life}")
 
 
-def kill(cluster, pod, container):
-    """SIGKILL, as the kernel does to what takes too much memory; the node agent's event names the process."""
+def process(cluster, pod, container):
+    """The process of a container; the node agent's event names it."""
     told = [event["message"] for event in cluster.get("events") if event["involvedObject"]["name"] == pod]
     [number] = re.findall(rf"Started container {container} as process (\d+)", "\n".join(told))
-    os.kill(int(number), signal.SIGKILL)
+    return int(number)
+
+
+def kill(cluster, pod, container):
+    """SIGKILL, as the kernel does to what takes too much memory."""
+    os.kill(process(cluster, pod, container), signal.SIGKILL)
 
 
 def rows(cluster, name):

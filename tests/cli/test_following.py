@@ -412,6 +412,25 @@ def test_wait_says_what_keeps_it_from_running(run, train):
     assert outcome.stdout == f"The time given with --timeout is over: {WHY}.\n"
 
 
+def test_wait_looks_at_costly_pods_sparingly(run, train, monkeypatch):
+    """A large JobSet changes all the time while it starts, and a look at its pods takes seconds."""
+    train.jobset = STARTING
+    for second in range(1, 240):
+        train.becomes(second, {**STARTING})
+    train.becomes(240, RUNNING)
+    answer = train.request
+
+    def request(method, path, **rest):
+        if path.endswith("/pods"):
+            train.clock.sleep(4)
+        return answer(method, path, **rest)
+
+    monkeypatch.setattr(train, "request", request)
+    outcome = run("wait", "train", "--for=running", "-o", "json")
+    assert json.loads(outcome.stdout)["result"] == "Running"
+    assert 8 <= train.asked.count("pods") <= 12
+
+
 def test_wait_says_nothing_of_a_workload_that_it_has_no_contact_to(run, train):
     train.start_pod("aaaaa")
     train.jobset = RUNNING

@@ -24,10 +24,11 @@ from xlaunch.cluster.watch import PATIENCE
 from xlaunch.core.errors import NotFoundError
 from xlaunch.core.ledger import Ledger, ledger
 from xlaunch.core.ledger_data import as_data
+from xlaunch.core.sparing import IDLE_FACTOR
 from xlaunch.core.workload import Phase
 
-# Seconds between two looks, and how many times the cost of a look it is at least
-EVERY, IDLE_FACTOR = 2.0, 5.0
+# Seconds between two looks; more where a look takes long
+EVERY = 2.0
 ENTER_SCREEN, LEAVE_SCREEN, CLEAR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[H\x1b[J"
 
 

@@ -34,6 +34,7 @@ from xlaunch.core import pods as podlib
 from xlaunch.core.durations import parse_duration
 from xlaunch.core.errors import NetworkError, UsageError
 from xlaunch.core.pending import why_waiting
+from xlaunch.core.sparing import Sparing
 from xlaunch.core.verdict import GOALS, Verdict, judge
 from xlaunch.core.workload import Phase, Workload
 
@@ -156,6 +157,7 @@ def _watch_for(
     said = narration(session)
     query = {"fieldSelector": f"metadata.name={name}"}
     queue = QueueWatch(connection.api, said.say, session.clock)
+    looks, told = Sparing(session.clock.monotonic), None
     jobset: Object | None = None
     workload: Workload | None = None
     path = jobsets.path(connection.api)
@@ -176,7 +178,13 @@ def _watch_for(
         verdict = judge(goal, workload)
         if verdict:
             return verdict, workload
-        if state := _state(connection.api, workload):
+        # While a large workload starts its JobSet changes several times a second
+        if not looks.due and workload and workload.phase is told:
+            continue
+        told = workload.phase if workload else None
+        with looks.look():
+            state = _state(connection.api, workload)
+        if state:
             said.waiting(state)
     return None, workload
 

@@ -45,7 +45,7 @@ def jobset_version(api: Api) -> JobSetVersion | None:
     crd = _get(api, CRD)
     if not crd and _get(api, GROUP) is None:
         return None
-    return _label(crd or {}) or schema_version(api, crd) or _answered(api)
+    return _label(crd or {}) or schema_version(api, crd) or answered_version(api)
 
 
 def schema_version(api: Api, crd: Object | None = None) -> JobSetVersion | None:
@@ -79,7 +79,8 @@ def _is_jobset(schema: Object) -> bool:
     return any(kind["kind"] == "JobSet" for kind in schema.get("x-kubernetes-group-version-kind") or ())
 
 
-def _answered(api: Api) -> JobSetVersion:
+def answered_version(api: Api) -> JobSetVersion:
+    """The version by what the webhook says to a dry run; an empty one where that may not be asked for."""
     try:
         path = namespaced(api, JOBSET_GROUP_VERSION, "jobsets", namespace=api.namespace)
         reply = api.request("POST", path, query={"dryRun": "All"}, body=probe(), timeout=10.0)

@@ -5,7 +5,7 @@ import re
 import time
 from datetime import datetime
 
-from following import COUNTING
+from following import COUNTING, Following
 from worlds import until
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -73,6 +73,13 @@ def whole(cluster, name, index=1):
 def limit(cluster, job, pods):
     """Sets the backoffLimit of a Job that lives."""
     cluster.kubectl("patch", "job", job, "--type=merge", "-p", json.dumps({"spec": {"backoffLimit": pods}}))
+
+
+def followed(cluster, name):
+    """Somebody who follows it from its first line on."""
+    following = Following(cluster, name)
+    following.grows(1)
+    return following
 
 
 def unbroken(following):

@@ -1,9 +1,9 @@
 """Workers are lost: one, some, all of a slice, the same slice twice. What is said of it, and when they come back."""
 
 import pytest
-from following import Following, counting
+from following import counting
 from looking import events, uids
-from losing import delays, ends, goes_on, hosts, is_about, lose, row, waited, whole
+from losing import delays, ends, followed, goes_on, hosts, is_about, lose, row, waited, whole
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 def test_one_host_waits_10_and_then_20_s(cluster):
     """Told to go the first time and gone at once the second; suspending in between does not reset the record."""
     counting(cluster, "single", slices=2)
-    following = Following(cluster, "single")
+    following = followed(cluster, "single")
     others = {pod["metadata"]["uid"] for pod in hosts(cluster, "single", 0).values()}
     began, _ = lose(cluster, "single", 1, 2, grace=None)
     assert is_about(waited(cluster, "single", 1, 2, began), 10, cluster)
@@ -44,7 +44,7 @@ def suspend(cluster, name):
 
 def test_lost_hosts_show_at_once_with_their_wait(cluster):
     counting(cluster, "some", slices=2)
-    following = Following(cluster, "some")
+    following = followed(cluster, "some")
     # Three of them, which are missing for 40 s of the cluster: one would be back before a busy machine has looked
     _, names = lose(cluster, "some", 1, 1, 2, 3)
     short = until(lambda: missing(cluster, "some"), "the loss to show")
@@ -69,7 +69,7 @@ def missing(cluster, name):
 def test_a_whole_slice_is_lost_and_then_once_more(cluster):
     """80 s the first time, and 600 s at most the second. The record is the controller manager's memory."""
     counting(cluster, "whole", slices=2)
-    following = Following(cluster, "whole")
+    following = followed(cluster, "whole")
     brackets = len(started(cluster)), len(completed(cluster))
     before = was_complete(cluster)
     began, _ = lose(cluster, "whole", 1, 0, 1, 2, 3)

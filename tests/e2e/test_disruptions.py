@@ -1,0 +1,170 @@
+"""Workers that are told to go: by an eviction, a drain, the scheduler; and what it means when they then exit 0."""
+
+import json
+import time
+
+import pytest
+from losing import ends, followed, goes_on, hosts, is_about, limit, lose, row, waited, whole, with_workers
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+EVICTED = "EvictionByEvictionAPI: Eviction API: evicting"
+PREEMPTED = "PreemptionByScheduler: default-scheduler: preempting to accommodate a higher priority pod"
+# Ends on SIGTERM, but not before the scenario has looked
+STAYING = "trap 'until [ -e {directory}/go ]; do sleep 0.05; done; exit 143' TERM; sleep 1000 & wait"
+PATIENT = "--termination-grace-period-seconds=600"
+
+
+def evict(cluster, pod):
+    """What kubectl drain does to each pod of a node."""
+    name = pod["metadata"]["name"]
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    cluster.api.request("POST", f"/api/v1/namespaces/default/pods/{name}/eviction", body=body)
+    return name
+
+
+def loss(cluster, name, index):
+    """The one loss that `status` tells of a slice, once it does."""
+    found = row(cluster, name, index)["losses"]
+    return found[0] if found else None
+
+
+@pytest.mark.verified("2.7", "8.1", "8.2")
+def test_an_eviction_and_a_drain_are_losses_with_their_reason(cluster, tmp_path):
+    with_workers(cluster, "moved", STAYING.format(directory=tmp_path), PATIENT, slices=2)
+    following = followed(cluster, "moved")
+    began = time.time()
+    evicted = evict(cluster, hosts(cluster, "moved", 0)[1])
+    told = until(lambda: loss(cluster, "moved", 0), "the eviction to show")
+    assert (told["host"], told["pod"], told["why"]) == (1, evicted, EVICTED)
+    assert f"pod {evicted}: {EVICTED}" in cluster.xlaunch("status", "moved").stdout
+    assert row(cluster, "moved", 0)["lost"] == 1
+    (tmp_path / "go").touch()
+    assert is_about(waited(cluster, "moved", 0, 1, began), 10, cluster)
+    node = hosts(cluster, "moved", 1)[2]["spec"]["nodeName"]
+    began = time.time()
+    try:
+        cluster.kubectl("drain", node, "--delete-emptydir-data", "--force", "--ignore-daemonsets", timeout=120)
+        # Kubernetes 1.35.4 lets go of a lost pod only when it replaces it (kubernetes#139428)
+        assert time.time() - began > (9 if cluster.plane else 0)
+        short = until(lambda: held(cluster, "moved"), "the replacement to be held")
+        assert "is not scheduled: Unschedulable" in short["waiting"]
+        assert (short["ready"], short["lost"], short["budgetLeft"]) == (3, 1, 7)
+    finally:
+        cluster.kubectl("uncordon", node)
+    until(lambda: whole(cluster, "moved"), "the drained host to be back", timeout=120)
+    goes_on(cluster, "moved")
+    ends(cluster, "moved", following)
+
+
+def held(cluster, name):
+    """The second slice's row while its replacement waits for a node."""
+    found = row(cluster, name)
+    return found if found["waiting"] else None
+
+
+@pytest.mark.clusters("real-1.37.2")
+@pytest.mark.verified("8.3")
+def test_a_preemption_is_a_loss_with_its_reason(cluster, tmp_path):
+    """Only the real scheduler preempts."""
+    with_workers(cluster, "yields", STAYING.format(directory=tmp_path), PATIENT)
+    following = followed(cluster, "yields")
+    victim = hosts(cluster, "yields", 0)[3]
+    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 9}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(urgent))
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(preemptor(victim["spec"]["nodeName"])))
+    try:
+        told = until(lambda: loss(cluster, "yields", 0), "the preemption to show")
+        assert (told["host"], told["pod"], told["why"]) == (3, victim["metadata"]["name"], PREEMPTED)
+        (tmp_path / "go").touch()
+        until(lambda: cluster.get("pod", "preemptor")["status"]["phase"] == "Running", "the preemptor to run")
+        until(lambda: row(cluster, "yields", 0)["waiting"], "the replacement to be held")
+    finally:
+        cluster.kubectl("delete", "pod", "preemptor", "--timeout=60s")
+    back = until(lambda: whole(cluster, "yields", 0), "the host to be back", timeout=120)
+    assert (back["lost"], back["budgetLeft"]) == (1, 7)
+    goes_on(cluster, "yields")
+    ends(cluster, "yields", following)
+
+
+def preemptor(node):
+    """A pod that wants the TPUs of that node more than who has them."""
+    resources = {"limits": {"google.com/tpu": "4"}}
+    container = {"name": "main", "image": "none", "command": ["sleep", "1000"], "resources": resources}
+    spec = {
+        "containers": [container],
+        "nodeSelector": {"kubernetes.io/hostname": node},
+        "priorityClassName": "urgent",
+        "terminationGracePeriodSeconds": 1,
+        "tolerations": [{"operator": "Exists"}],
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "preemptor"}, "spec": spec}
+
+
+@pytest.mark.verified("0.B", "8.5", "8.6")
+def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
+    """Nothing but the alarm says so, and its command brings the slice back."""
+    with_workers(cluster, "quits", "trap 'exit 0' TERM; sleep 1000 & wait", slices=2)
+    following = followed(cluster, "quits")
+    limit(cluster, "quits-worker-1", 1000)
+    quit_on_sigterm(cluster, "quits", 2)
+    short = until(lambda: done(cluster, "quits", 1), "the host to be done")
+    assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
+    alarm = only_alarm(cluster, "quits")
+    assert alarm["reason"] == "WorkerSucceeded"
+    assert alarm["message"] in cluster.xlaunch("status", "quits").stdout
+    assert cluster.get("job", "quits-worker-1")["status"]["completedIndexes"] == "2"
+    for host in (0, 1, 3):
+        quit_on_sigterm(cluster, "quits", host)
+    short = until(lambda: done(cluster, "quits", 4), "all hosts to be done")
+    assert (short["ready"], short["missing"], short["budgetLeft"], short["nextReplacementSeconds"]) == (
+        0,
+        0,
+        None,
+        None,
+    )
+    until(lambda: is_complete(cluster, "quits-worker-1"), "the Job to be complete")
+    assert only_alarm(cluster, "quits") == alarm
+    goes_on(cluster, "quits")
+    workers = next(
+        each for each in cluster.get("jobset", "quits")["status"]["replicatedJobsStatus"] if each["succeeded"]
+    )
+    assert (workers["name"], workers["ready"], workers["succeeded"]) == ("worker", 1, 1)
+    cluster.kubectl(*alarm["next"].split()[1:])
+    until(lambda: whole(cluster, "quits"), "the slice to be back", timeout=120)
+    assert cluster.json("status", "quits")["alarms"] == []
+    ends(cluster, "quits", following)
+
+
+def quit_on_sigterm(cluster, name, host):
+    """Tells a host to go until it is done.
+
+    One whose end is reported after the Job controller has looked, a second later, is lost instead, and replaced.
+    """
+    before = row(cluster, name)["succeeded"]
+
+    def told():
+        if row(cluster, name)["succeeded"] > before:
+            return True
+        if host in hosts(cluster, name, 1):
+            lose(cluster, name, 1, host, grace=None)
+        return False
+
+    until(told, f"host {host} to be done")
+
+
+def done(cluster, name, count):
+    """The second slice's row once so many of its hosts are done."""
+    found = row(cluster, name)
+    return found if found["succeeded"] == count else None
+
+
+def only_alarm(cluster, name):
+    [alarm] = cluster.json("status", name)["alarms"]
+    return alarm
+
+
+def is_complete(cluster, job):
+    told = cluster.get("job", job)["status"].get("conditions", ())
+    return any(each["type"] == "Complete" and each["status"] == "True" for each in told)

@@ -173,6 +173,31 @@ def test_stand_ins_that_are_taken_are_passed_over(api):
     assert len(api.calls) == 2
 
 
+def test_a_name_that_somebody_takes_in_between_is_passed_over_too(api):
+    made = plan()
+    api.meanwhile("POST", lambda: put(api, made))
+    assert dry_run(api, made).stored(exists=False).body["metadata"]["name"] == "demo-elastic"
+
+
+def test_when_all_stand_ins_are_taken_the_name_is_the_refusal(api):
+    api.verdicts = {"JobSet": status_error(409, "AlreadyExists", "already exists")}
+    with pytest.raises(RefusedError, match="refuses demo-elastic"):
+        dry_run(api).stored(exists=True)
+
+
+def test_what_restart_job_lacks_is_told_as_a_submission_tells_it(api):
+    gate = "RestartJob and … failure policy actions are not allowed when RestartJob feature gate is disabled"
+    api.verdicts = {"JobSet": status_error(422, "Invalid", gate)}
+    report = dry_run(api).report()
+    assert [(each.reason, each.message) for each in report.refusals] == [
+        ("NoRestartJob", "JobSet's feature gate RestartJob is off")
+    ]
+    assert "--restart-scope=pod" in PlanRefusedError(plan(), report.refusals).next
+    with pytest.raises(RefusedError) as refusal:
+        dry_run(api).stored(exists=False)
+    assert refusal.value.reason == "NoRestartJob"
+
+
 def test_a_refusal_of_the_stand_in_is_the_plans(api):
     api.verdicts = {"JobSet": INVALID}
     with pytest.raises(RefusedError, match="refuses demo-elastic"):

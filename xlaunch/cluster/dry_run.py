@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from xlaunch.cluster import children, jobsets
 from xlaunch.cluster.api import Api, ApiError, Reply, namespaced
 from xlaunch.cluster.retry import is_passing, persist
-from xlaunch.cluster.submit import refused, stamped
+from xlaunch.cluster.submit import WITHOUT_RESTART_JOB, refused, stamped
+from xlaunch.cluster.versions import without_restart_job
 from xlaunch.core.checks import KIND
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import NetworkError, RefusedError
@@ -29,12 +30,13 @@ UNSUPPORTED = "does not support dry run"
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the server said about one object."""
+    """What the server said about one object, and what to do where that is known."""
 
     kind: str
     name: str
     reason: str
     message: str
+    next: str = ""
 
 
 class PlanRefusedError(RefusedError):
@@ -47,10 +49,12 @@ class PlanRefusedError(RefusedError):
         else:
             message = f"The API server refuses {len(refusals)} objects of {plan.name}"
             why = ", ".join(f"{each.kind} {each.name}" for each in refusals)
-        super().__init__(
-            message, why=why, next="Correct what it names; --dry-run shows the manifest", reason=first.reason
+        step = next(
+            (each.next for each in refusals if each.next), "Correct what it names; --dry-run shows the manifest"
         )
-        self.more = {"refusals": [vars(each) for each in refusals]}
+        super().__init__(message, why=why, next=step, reason=first.reason)
+        told = ("kind", "name", "reason", "message")
+        self.more = {"refusals": [{key: getattr(each, key) for key in told} for each in refusals]}
 
 
 @dataclass
@@ -91,7 +95,8 @@ class DryRun:
         Under a name that `exists` no create is answered so: it is asked for under another of the same length.
         """
         manifest = stamped(self._plan.manifest)
-        for name in _stand_ins(self._plan.name) if exists else (self._plan.name,):
+        own = () if exists else (self._plan.name,)
+        for name in (*own, *_stand_ins(self._plan.name)):
             try:
                 reply = self._create(_named(manifest, name))
             except ApiError as error:
@@ -100,7 +105,7 @@ class DryRun:
                     break
             else:
                 return Reply(reply.status, _named(reply.body, self._plan.name), reply.warnings)
-        raise refused(last, self._plan, self._namespace) from last
+        raise self._told(last) from last
 
     def report(self) -> Report:
         """What the server says to the JobSet, its Jobs and its pods: all refusals, not only the first.
@@ -120,8 +125,13 @@ class DryRun:
                 # A template that is invalid in the Job is so in the pod, in the same words
                 self._ask(report, pod["metadata"]["generateName"].rstrip("-"), pod, repeats=answer.status == INVALID)
         except ApiError as error:
-            raise refused(error, self._plan, self._namespace) from error
+            raise self._told(error) from error
         return report
+
+    def _told(self, error: ApiError) -> Exception:
+        """What a submission says of the same answer."""
+        lacks = without_restart_job(self._api, error.message)
+        return refused(error, self._plan, self._namespace, lacks)
 
     def _ask(self, report: Report, name: str, body: Object, *, repeats: bool = False) -> Reply | ApiError:
         """Asks for one object and notes the answer. Raises what is none: no such namespace, no right to a JobSet."""
@@ -143,6 +153,8 @@ class DryRun:
                     raise
                 # The controllers create them, not the user
                 report.left_out.append(f"{label}: you may not create {_plural(body)} in namespace {self._namespace}")
+            elif lacks := without_restart_job(self._api, error.message):
+                report.refusals.append(Refusal(body["kind"], name, "NoRestartJob", lacks, WITHOUT_RESTART_JOB))
             elif not (repeats and error.status == INVALID):
                 report.refusals.append(Refusal(body["kind"], name, error.reason, why))
         else:

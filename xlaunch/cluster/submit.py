@@ -26,6 +26,8 @@ VERSION_ANNOTATION = "xlaunch.dev/version"
 IF_EXISTS = ("replace", "replace-finished", "skip")
 REPLACE_TIMEOUT = 300.0
 MOST_REPLACED = 3
+# What to do about a cluster that can't restart single slices
+WITHOUT_RESTART_JOB = "Take --restart-scope=pod, or auto, which asks the cluster first"
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ def refused(error: ApiError, plan: Plan, namespace: str, lacks: str = "") -> Exc
         return RefusedError(
             f"The API server refuses {plan.name}",
             why=lacks,
-            next="Take --restart-scope=pod, or auto, which asks the cluster first",
+            next=WITHOUT_RESTART_JOB,
             reason="NoRestartJob",
         )
     return RefusedError(

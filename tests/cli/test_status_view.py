@@ -133,3 +133,19 @@ def test_a_node_that_does_not_answer():
 def test_a_spent_budget_has_no_next_wait():
     row = next(line for line in shown(RUNNING, jobs(failed=40)) if line.startswith("2 "))
     assert row.endswith("   0             the Job fails")
+
+
+def test_slices_that_were_restarted_alone_are_shown_with_the_budget_that_they_share():
+    body = jobset(conditions=[condition("StartupPolicyCompleted")])
+    body["spec"]["failurePolicy"] |= {"maxRestarts": 9, "rules": [{"name": "s", "action": "RestartJob"}]}
+    counts = {"jobRestarts": [0, 5, 1], "jobRestartsCountTowardsMax": [0, 5, 1]}
+    body["status"]["replicatedJobsStatus"][1] |= counts
+    lines = shown(body)
+    assert lines[0].endswith("JobSet restarts 0, slices 6 (6 of 9)")
+    head = lines.index("SLICE   READY   LOST   IN PLACE   JOB RESTARTS   BUDGET LEFT   NEXT WAIT, AT MOST")
+    assert [line.split()[:6] for line in lines[head + 1 : head + 4]] == [
+        ["0", "4/4", "0", "0", "0", "3"],
+        ["1", "4/4", "0", "0", "5", "3"],
+        ["2", "4/4", "0", "0", "1", "3"],
+    ]
+    assert change_line(seen(body)).startswith("Running; restarts: JobSet 0, slices 6 (6 of 9)")

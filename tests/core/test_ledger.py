@@ -308,7 +308,13 @@ def test_the_data_for_programs():
     body = jobset(conditions=[ONCE], restarts=1, restartsCountTowardsMax=1)
     found = as_data(ledger(body, jobs(failed=1), [head, *workers(but=[(2, 0)])], START))
     assert (found["phase"], found["waiting"], found["head"]["waiting"]) == ("Running", None, None)
-    assert found["jobset"] == {"uid": "uid-train", "restarts": 1, "restartsTowardMax": 1, "maxRestarts": 3}
+    assert found["jobset"] == {
+        "uid": "uid-train",
+        "restarts": 1,
+        "restartsTowardMax": 1,
+        "maxRestarts": 3,
+        "jobRestarts": 0,
+    }
     assert found["head"]["containers"][2] == {
         "name": "pathways-proxy",
         "sidecar": True,

@@ -5,8 +5,9 @@ from fakes.clock import START
 from fakes.objects import condition, job, jobset, on_silent_node, pod
 
 from xlaunch.core.ledger import ledger
-from xlaunch.core.ledger_data import as_data
-from xlaunch.core.recreation import action, is_failing, seconds_until_recreated
+from xlaunch.core.ledger_data import as_data, restart_counters
+from xlaunch.core.pending import why_waiting
+from xlaunch.core.recreation import action, is_failing, restarts_left, seconds_until_recreated, used_words
 from xlaunch.core.workload import describe
 
 ONCE = condition("StartupPolicyCompleted")
@@ -71,3 +72,54 @@ def test_a_slice_on_a_dead_node_is_stuck_and_names_the_pod():
     row = stuck(on_silent_node(pod("worker", 2, 3, deleted=DELETED), "tpu-2-3"))
     assert (row["ready"], row["missing"], row["nextReplacementSeconds"]) == (0, 4, None)
     assert row["losses"][3]["pod"] == "train-worker-2-3-aaaaa"
+
+
+def counted(alone, *, whole=0, most=9, ignored=()):
+    """A JobSet whose slices were restarted alone so often; `ignored` of these do not count towards the maximum."""
+    made = body(*RULES)
+    made["spec"]["failurePolicy"]["maxRestarts"] = most
+    toward = [count - (ignored[index] if ignored else 0) for index, count in enumerate(alone)]
+    made["status"]["replicatedJobsStatus"][1] |= {"jobRestarts": alone, "jobRestartsCountTowardsMax": toward}
+    made["status"] |= {"restarts": whole, "restartsCountTowardsMax": whole}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "left"),
+    [
+        ({"alone": [0, 0, 0]}, " of 9", 9),
+        ({"alone": [0, 0, 0], "whole": 2}, " of 9", 7),
+        ({"alone": [0, 5, 0]}, ", slices 5 (5 of 9)", 4),
+        ({"alone": [1, 5, 1], "whole": 1}, ", slices 7 (8 of 9)", 1),
+        ({"alone": [1, 5, 3]}, ", slices 9 (9 of 9)", 0),
+        ({"alone": [0, 5, 0], "ignored": [0, 5, 0]}, ", slices 5 (0 of 9)", 9),
+    ],
+)
+def test_slices_and_the_whole_are_counted_against_one_budget(options, words, left):
+    workload = describe(counted(**options))
+    assert used_words(workload) == words
+    assert restarts_left(workload) == left
+
+
+def test_what_programs_and_logs_are_told_of_them():
+    found = ledger(counted([0, 2, 1], whole=1), [job("worker", 1, failed=1)], [], START)
+    told = as_data(found)
+    assert told["jobset"] | {"uid": ""} == {
+        "uid": "",
+        "restarts": 1,
+        "restartsTowardMax": 4,
+        "maxRestarts": 9,
+        "jobRestarts": 3,
+    }
+    assert [each["jobRestarts"] for each in told["slices"]] == [0, 2, 1]
+    assert {each["budgetLeft"] for each in told["slices"]} == {5}
+    assert restart_counters(found) == (
+        "Restarts: JobSet 1, slices 3 (4 of 9); slice 1: restarted 2 times, 1 pod lost, 0 in place; "
+        "slice 2: restarted 1 time"
+    )
+
+
+def test_a_restart_of_the_whole_names_the_shared_budget():
+    made = counted([0, 2, 1], whole=1)
+    made["status"]["conditions"] = [condition("RestartingJobSet", message="applying")]
+    assert why_waiting(None, describe(made)).startswith("JobSet restarts it (4 of 9)")

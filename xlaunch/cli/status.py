@@ -50,12 +50,13 @@ def command(
     """Show phase, restarts and the ledger of each slice.
 
     Counted from pods first, since Jobs may be stale while a slice is partly lost. LOST: pods lost since the slice's
-    Job was made. IN PLACE: container restarts of its living pods. BUDGET LEFT: how many more pods it may lose before
-    its Job fails. NEXT WAIT: how long Kubernetes still takes to replace the missing hosts or, where none is missing,
-    how long the next loss would take, if it does not fail the Job; at most, because its memory of losses is lost with
-    the controller-manager; ? where a dead node may hold it up for ever. Lost: the hosts that are missing, also those on
-    nodes that do not answer, since when and, while the pod is still there, why. Waiting: what keeps a pod from running.
-    Both in Kubernetes' own words.
+    Job was made. IN PLACE: container restarts of its living pods. JOB RESTARTS: how often JobSet has restarted the
+    slice alone. BUDGET LEFT: how many more pods it may lose before its Job fails or, where slices restart alone, how
+    many restarts slices and the whole still have together. NEXT WAIT: how long Kubernetes still takes to replace the
+    missing hosts or, where none is missing, how long the next loss would take, if it does not fail the Job; at most,
+    because its memory of losses is lost with the controller-manager; ? where a dead node may hold it up for ever. Lost:
+    the hosts that are missing, also those on nodes that do not answer, since when and, while the pod is still there,
+    why. Waiting: what keeps a pod from running. Both in Kubernetes' own words.
     """
     session = session_of(ctx)
     connection = connect(session, target)

@@ -13,6 +13,7 @@ from xlaunch.core.ledger import Ledger, Slice
 from xlaunch.core.losses import Loss, loss_words
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.queueing import evictions_words
+from xlaunch.core.recreation import used_words
 from xlaunch.core.timestamps import stamp, words
 from xlaunch.core.workload import Phase
 
@@ -63,7 +64,7 @@ def headline(ledger: Ledger) -> str:
     hosts = sorted({role.hosts for role in workload.workers})
     each = counted(hosts[0], "host") if len(hosts) == 1 else f"{'+'.join(map(str, hosts))} hosts"
     size = f"{counted(workload.slices, 'slice')} x {each}" if workload.workers else "no slices"
-    restarts = f"JobSet restarts {workload.restarts} of {workload.max_restarts}"
+    restarts = f"JobSet restarts {workload.restarts}{used_words(workload)}"
     return f"{workload.name}   {workload.phase}{queue}   {size}   {restarts}"
 
 
@@ -94,7 +95,8 @@ def wait_cell(each: Slice) -> str:
 def change_line(ledger: Ledger) -> str:
     """The state in one line; of the slices only those that are not whole, or have had restarts in place."""
     workload = ledger.workload
-    restarts = [f"JobSet {workload.restarts}/{workload.max_restarts}"]
+    used = used_words(workload) if workload.job_restarts else f"/{workload.max_restarts}"
+    restarts = [f"JobSet {workload.restarts}{used}"]
     restarts += [f"{each.name} {each.restarts}" for each in (ledger.head.containers if ledger.head else ())]
     if workload.phase.ended:
         return f"{workload.phase}; restarts: {', '.join(restarts)}"

@@ -9,6 +9,7 @@ from xlaunch.core.ledger import Head, Ledger, Slice
 from xlaunch.core.losses import Loss
 from xlaunch.core.pods import Container, Exit
 from xlaunch.core.queueing import as_data as queueing_data
+from xlaunch.core.recreation import used_words
 from xlaunch.core.timestamps import stamp
 
 
@@ -30,6 +31,7 @@ def as_data(ledger: Ledger) -> dict[str, Any]:
             "restarts": workload.restarts,
             "restartsTowardMax": workload.restarts_toward_max,
             "maxRestarts": workload.max_restarts,
+            "jobRestarts": workload.job_restarts,
         },
         "head": _head(ledger.head) if ledger.head else None,
         "slices": [_slice(each) for each in ledger.slices],
@@ -40,14 +42,21 @@ def as_data(ledger: Ledger) -> dict[str, Any]:
 def restart_counters(ledger: Ledger) -> str:
     """All counters in one line, slices only where they lost something."""
     workload = ledger.workload
-    parts = [f"JobSet {workload.restarts} of {workload.max_restarts}"]
+    parts = [f"JobSet {workload.restarts}{used_words(workload)}"]
     parts += [f"{each.name} {_count(each)}" for each in (ledger.head.containers if ledger.head else ())]
     parts += [
-        f"slice {each.index}: {counted(each.lost or 0, 'pod')} lost, {each.in_place_restarts or 0} in place"
+        f"slice {each.index}: {_slice_counters(each)}"
         for each in ledger.slices
-        if each.lost or each.in_place_restarts
+        if each.lost or each.in_place_restarts or each.job_restarts
     ]
     return f"Restarts: {'; '.join(parts)}"
+
+
+def _slice_counters(each: Slice) -> str:
+    alone = [f"restarted {counted(each.job_restarts, 'time')}"] if each.job_restarts else []
+    lost = each.lost or each.in_place_restarts
+    counts = [f"{counted(each.lost or 0, 'pod')} lost", f"{each.in_place_restarts or 0} in place"]
+    return ", ".join([*alone, *(counts if lost else [])])
 
 
 def _count(container: Container) -> str:

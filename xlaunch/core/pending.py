@@ -85,7 +85,9 @@ def _without_pod(workload: Workload | None) -> str:
     if queue and (workload.phase is Phase.QUEUED or (workload.suspended and queue.state is State.HELD)):
         return words(queue)
     said = _PHASES.get(workload.phase, "its pod has not been created yet")
-    line = said.format(queue=workload.queue, restarts=workload.restarts, max_restarts=workload.max_restarts)
+    # Restarts of slices take from the same budget
+    restarts = workload.restarts_toward_max if workload.job_restarts else workload.restarts
+    line = said.format(queue=workload.queue, restarts=restarts, max_restarts=workload.max_restarts)
     return f"{line}: {workload.message}" if workload.message else line
 
 

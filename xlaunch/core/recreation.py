@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.restart_scope import RESTART_JOB_ACTIONS
 from xlaunch.core.silence import silent_since
 from xlaunch.core.workload import Role, Workload, is_true
 
@@ -20,7 +21,7 @@ def action(jobset: Object, role: Role) -> str:
     for rule in ((jobset.get("spec") or {}).get("failurePolicy") or {}).get("rules") or ():
         if role.name in (rule.get("targetReplicatedJobs") or (role.name,)):
             named = str(rule.get("action", ""))
-            return named if named in ("RestartJob", "RestartJobAndIgnoreMaxRestarts") else ""
+            return named if named in RESTART_JOB_ACTIONS else ""
     return ""
 
 
@@ -43,6 +44,13 @@ def job_restarts(jobset: Object, role: Role, index: int) -> int:
     told = (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
     counts = next((each.get("jobRestarts") or () for each in told if each["name"] == role.name), ())
     return counts[index] if index < len(counts) else 0
+
+
+def used_words(workload: Workload) -> str:
+    """What follows the number of JobSet restarts: " of 3", or ", slices 5 (6 of 33)" where slices share that budget."""
+    if not workload.job_restarts:
+        return f" of {workload.max_restarts}"
+    return f", slices {workload.job_restarts} ({workload.restarts_toward_max} of {workload.max_restarts})"
 
 
 def restarts_left(workload: Workload) -> int:

@@ -94,6 +94,7 @@ class Workload:
     created: datetime | None
     finished: datetime | None
     queueing: QueueState | None = None  # None where that is not known
+    job_restarts: int = 0  # of single Jobs, by JobSet's RestartJob
 
     @property
     def target(self) -> Role | None:
@@ -142,6 +143,7 @@ def describe(jobset: Object, queueing: QueueState | None = None) -> Workload:
         created=parse(metadata.get("creationTimestamp")),
         finished=_finished(status),
         queueing=queueing,
+        job_restarts=_of_single_jobs(status, "jobRestarts"),
     )
 
 
@@ -278,8 +280,11 @@ def _living_phase(status: Object, replicated: Sequence[Object]) -> Phase:
 
 def _toward_max(status: Object) -> int:
     """JobSet v0.12 api/jobset/v1alpha2/jobset_types.go: whole restarts plus those of single Jobs count together."""
-    jobs = (each.get("jobRestartsCountTowardsMax") or () for each in status.get("replicatedJobsStatus") or ())
-    return (status.get("restartsCountTowardsMax") or 0) + sum(sum(counts) for counts in jobs)
+    return (status.get("restartsCountTowardsMax") or 0) + _of_single_jobs(status, "jobRestartsCountTowardsMax")
+
+
+def _of_single_jobs(status: Object, counter: str) -> int:
+    return sum(sum(each.get(counter) or ()) for each in status.get("replicatedJobsStatus") or ())
 
 
 def _finished(status: Object) -> datetime | None:

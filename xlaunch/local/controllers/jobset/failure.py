@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core.pods import JOB_INDEX, REPLICATED_JOB
+from xlaunch.core.restart_scope import RESTART_JOB_ACTIONS
 from xlaunch.core.workload import condition
 from xlaunch.local.controllers.jobset.names import replicated_jobs
 from xlaunch.local.controllers.jobset.status import (
@@ -41,7 +42,7 @@ def apply_failure_policy(jobset: Object, failed: Sequence[Object], draft: Draft)
         draft.fail("ReachedMaxRestarts", message)
         return
     message = _named(f"applying {action} failure policy action", job)
-    if action in ("RestartJob", "RestartJobAndIgnoreMaxRestarts"):
+    if action in RESTART_JOB_ACTIONS:
         _restart_job(jobset, job, draft, counts=counts)
     else:
         draft.status["restarts"] += 1

@@ -66,5 +66,7 @@ def test_one_that_kubectl_made_of_the_same_manifest(cluster):
 
 def test_a_plan_that_the_server_refuses(cluster):
     cluster.create("wrong", "--queue=none")
-    done = cluster.create("wrong", "--queue=none", "--restart-scope=slice", "--diff", code=4)
-    assert (done.stdout, "RestartJob feature gate is disabled" in done.stderr) == ("", True)
+    for asking in ("--diff", "--dry-run=server"):
+        done = cluster.create("wrong", "--queue=none", "--restart-scope=slice", asking, code=4)
+        assert (done.stdout, "JobSet's feature gate RestartJob is off" in done.stderr) == ("", True)
+        assert "Next: Take --restart-scope=pod, or auto" in done.stderr

@@ -6,6 +6,7 @@ import pytest
 from worlds import World, until
 
 from testbed.control_plane import ControlPlane
+from testbed.upstreams import versions
 
 pytestmark = pytest.mark.real
 
@@ -149,6 +150,18 @@ def test_who_may_not_create_jobsets_is_refused(control_plane, namespace, tmp_pat
     nobody = control_plane.kubeconfig_of("nobody", namespace=namespace)
     done = World(tmp_path, (f"--kubeconfig={nobody}",), nobody).xlaunch(*LINE, "--dry-run=server", "--", "true", code=4)
     assert 'User "nobody" cannot get resource "jobsets"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    "control_plane", [ControlPlane(jobset=version) for version in versions("jobset")], indirect=True, ids=str
+)
+def test_diff_of_what_each_jobset_has_defaulted(world):
+    """Also where the name is taken: all else is checked all the same."""
+    world.xlaunch(*LINE, "--", "true")
+    until(lambda: world.get("jobset", "asked").get("status"), "the controller")
+    assert world.xlaunch(*LINE, "--diff", "--", "true").stdout == ""
+    code, stored, said = asked(world, "--num-slices=2")
+    assert (code, stored["metadata"]["name"], "of another plan" in said) == (0, "asked", True)
 
 
 @pytest.mark.parametrize("control_plane", [ControlPlane(kueue=True)], indirect=True, ids=str)

@@ -36,7 +36,7 @@ def plan(action="RestartJob"):
 
 def chosen(api, made=None, timeout=60.0):
     server = DryRun(api, made or plan(), clock=api.clock, timeout=timeout, notice=lambda _: None)
-    return choose(api, server)
+    return choose(server)
 
 
 def test_accepted_is_slice_and_nothing_is_stored(api):

@@ -57,7 +57,7 @@ def _chosen(session: Session, api: Api, spec: PathwaysSpec, planner: Planner, ti
     else:
         plans[SLICE] = planner.make(replace(spec, restart_scope=SLICE))
         server = DryRun(api, plans[SLICE], clock=session.clock, timeout=timeout, notice=session.notice)
-        choice = choose(api, server)
+        choice = choose(server)
     session.notice(f"Note: --restart-scope=auto means {choice.scope} here: {choice.why}.")
     plan = plans.pop(choice.scope)
     return Placed(plan, tuple(plans.values()))

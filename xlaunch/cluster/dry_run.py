@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from xlaunch.cluster import children, jobsets
 from xlaunch.cluster.api import Api, ApiError, Reply, namespaced
 from xlaunch.cluster.retry import is_passing, persist
-from xlaunch.cluster.submit import WITHOUT_RESTART_JOB, refused, stamped
+from xlaunch.cluster.submit import NO_RESTART_JOB, WITHOUT_RESTART_JOB, refused, stamped
 from xlaunch.cluster.versions import without_restart_job
 from xlaunch.core.checks import KIND
 from xlaunch.core.clock import Clock
@@ -154,7 +154,7 @@ class DryRun:
                 # The controllers create them, not the user
                 report.left_out.append(f"{label}: you may not create {_plural(body)} in namespace {self._namespace}")
             elif lacks := without_restart_job(self._api, error.message):
-                report.refusals.append(Refusal(body["kind"], name, "NoRestartJob", lacks, WITHOUT_RESTART_JOB))
+                report.refusals.append(Refusal(body["kind"], name, NO_RESTART_JOB, lacks, WITHOUT_RESTART_JOB))
             elif not (repeats and error.status == INVALID):
                 report.refusals.append(Refusal(body["kind"], name, error.reason, why))
         else:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.dry_run import UNSUPPORTED, DryRun
-from xlaunch.cluster.versions import without_restart_job
+from xlaunch.cluster.submit import NO_RESTART_JOB
 from xlaunch.core.errors import RefusedError
 from xlaunch.core.restart_scope import POD, SLICE, restarts_slices
 
@@ -19,7 +18,7 @@ class Choice:
     why: str
 
 
-def choose(api: Api, server: DryRun) -> Choice:
+def choose(server: DryRun) -> Choice:
     """The scope for this cluster. `server` asks about the plan with the scope `slice`.
 
     Refused for want of RestartJob it is `pod`. Any other refusal is the plan's own, and is raised as a submission
@@ -28,10 +27,9 @@ def choose(api: Api, server: DryRun) -> Choice:
     try:
         reply = server.stored(exists=server.find() is not None)
     except RefusedError as error:
-        message = error.__cause__.message if isinstance(error.__cause__, ApiError) else ""
-        if lacks := without_restart_job(api, message):
-            return Choice(POD, lacks)
-        if UNSUPPORTED in message:
+        if error.reason == NO_RESTART_JOB:
+            return Choice(POD, error.why)
+        if UNSUPPORTED in error.why:
             raise RefusedError(
                 "--restart-scope=auto can't ask this cluster what it is able to",
                 why=error.why,

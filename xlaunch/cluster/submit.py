@@ -26,7 +26,8 @@ VERSION_ANNOTATION = "xlaunch.dev/version"
 IF_EXISTS = ("replace", "replace-finished", "skip")
 REPLACE_TIMEOUT = 300.0
 MOST_REPLACED = 3
-# What to do about a cluster that can't restart single slices
+# The reason where a cluster can't restart single slices, and what to do about it
+NO_RESTART_JOB = "NoRestartJob"
 WITHOUT_RESTART_JOB = "Take --restart-scope=pod, or auto, which asks the cluster first"
 
 
@@ -237,7 +238,7 @@ def refused(error: ApiError, plan: Plan, namespace: str, lacks: str = "") -> Exc
             f"The API server refuses {plan.name}",
             why=lacks,
             next=WITHOUT_RESTART_JOB,
-            reason="NoRestartJob",
+            reason=NO_RESTART_JOB,
         )
     return RefusedError(
         f"The API server refuses {plan.name}",

@@ -21,7 +21,9 @@ def dns_label(value: str) -> list[str]:
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
         "with an alphanumeric character (e.g. 'my-name',  or '123-abc'"
     )
-    return _problems(value, _LABEL, text, 63)
+    found = _problems(value, _LABEL, text, 63, unit="characters")
+    # What could be a subdomain can only be wrong in this
+    return [*found[:-1], "must not contain dots"] if "." in value and re.fullmatch(_SUBDOMAIN, value) else found
 
 
 def dns_1035_label(value: str) -> list[str]:
@@ -39,7 +41,7 @@ def subdomain(value: str) -> list[str]:
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
         "and end with an alphanumeric character (e.g. 'example.com'"
     )
-    return _problems(value, _SUBDOMAIN, text, 253)
+    return _problems(value, _SUBDOMAIN, text, 253, unit="characters")
 
 
 def label_value(value: str) -> list[str]:
@@ -61,7 +63,48 @@ def label_key(value: str) -> list[str]:
     found = [f"prefix part {each}" for each in subdomain(prefix)] if prefix else []
     if slash and not prefix:
         found = ["prefix part must be non-empty"]
-    return [*found, *(f"name part {each}" for each in _problems(name, _QUALIFIED, text, 63))]
+    empty = [] if name else ["must be non-empty"]
+    return [*found, *(f"name part {each}" for each in [*empty, *_problems(name, _QUALIFIED, text, 63)])]
+
+
+def port_name(value: str) -> list[str]:
+    """The name of a container's port."""
+    found = ["must be no more than 15 characters"] if len(value) > 15 else []
+    if not re.fullmatch("[-a-z0-9]+", value):
+        found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", value):
+        found.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        found.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        found.append("must not begin or end with a hyphen")
+    return found
+
+
+def config_key(value: str) -> list[str]:
+    """A key of a ConfigMap or Secret."""
+    text = (
+        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+        "'KEY_NAME',  or 'key-name'"
+    )
+    found = _problems(value, "[-._a-zA-Z0-9]+", text, 253, unit="characters")
+    if value in (".", "..") or value.startswith(".."):
+        found.append(
+            "must not be '.'" if value == "." else "must not be '..'" if value == ".." else "must not start with '..'"
+        )
+    return found
+
+
+def path_with_domain(value: str) -> list[tuple[str, str]]:
+    """A path such as acme.io/foo; what is wrong with it, each with the part that is meant."""
+    domain, slash, path = value.partition("/")
+    if not (domain and slash and path):
+        return [(value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    found = [(domain, problem) for problem in subdomain(domain)]
+    pattern = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+    if not re.fullmatch(pattern, path):
+        found.append((path, f"Invalid path (regex used for validation is '{pattern}')"))
+    return found
 
 
 def _problems(value: str, pattern: str, text: str, most: int, *, unit: str = "bytes") -> list[str]:

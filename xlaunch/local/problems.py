@@ -27,8 +27,14 @@ def required(field: str, detail: str = "") -> Problem:
     return Problem("FieldValueRequired", field, f"Required value: {detail}" if detail else "Required value")
 
 
+NOT_SHOWN = object()
+"""The value of a field that a refusal leaves out."""
+
+
 def invalid(field: str, value: Any, detail: str) -> Problem:
     """The field's value is not allowed."""
+    if value is NOT_SHOWN:
+        return Problem("FieldValueInvalid", field, f"Invalid value: {detail}")
     shown = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return Problem("FieldValueInvalid", field, f"Invalid value: {shown}: {detail}")
 
@@ -43,16 +49,26 @@ def wrong_type(field: str, value: Any, wanted: str) -> Problem:
 
 
 def unsupported(field: str, value: Any, allowed: Iterable[str]) -> Problem:
-    """The field's value is not one of a closed list."""
-    words = ", ".join(json.dumps(each) for each in sorted(allowed))
+    """The field's value is not one of a closed list, which is shown in its order."""
+    words = ", ".join(json.dumps(each) for each in allowed)
     return Problem(
         "FieldValueNotSupported", field, f"Unsupported value: {json.dumps(value)}: supported values: {words}"
     )
 
 
+def too_long(field: str, most: int) -> Problem:
+    """The field's value has more than `most` bytes."""
+    return Problem("FieldValueTooLong", field, f"Too long: may not be more than {most} bytes")
+
+
+def too_many(field: str, count: int, most: int) -> Problem:
+    """The list has more than `most` items."""
+    return Problem("FieldValueTooMany", field, f"Too many: {count}: must have at most {most} items")
+
+
 def duplicate(field: str, value: Any) -> Problem:
     """Two items of a list have the same key."""
-    return Problem("FieldValueDuplicate", field, f"Duplicate value: {json.dumps(value)}")
+    return Problem("FieldValueDuplicate", field, f"Duplicate value: {json.dumps(value, separators=(',', ':'))}")
 
 
 def missing(field: str, value: Any) -> Problem:

@@ -126,7 +126,6 @@ def test_a_pod_in_its_grace_period_survives_the_loss_of_its_finalizer(do, gone, 
     ("resource", "name", "namespace", "options", "code"),
     [
         ("configmaps", "kube-root-ca.crt", "default", {"uid": "other"}, 409),
-        ("configmaps", "kube-root-ca.crt", "default", {"propagation": "Sideways"}, 422),
         ("configmaps", "none", "default", {}, 404),
         ("namespaces", "default", None, {}, 403),
     ],

@@ -58,10 +58,10 @@ def test_a_job_selects_its_pods_by_its_uid(do, job):
         ("configmaps", {"metadata": {"name": "a"}, "data": []}, "default", 400, "BadRequest"),
         ("configmaps", ["no object"], "default", 400, "BadRequest"),
         ("configmaps", {"metadata": "x"}, "default", 400, "BadRequest"),
-        ("jobsets", {"metadata": {"name": "a"}, "spec": []}, "default", 422, "Invalid"),
+        ("jobsets", {"metadata": {"name": "a"}, "spec": []}, "default", 400, "BadRequest"),
         ("namespaces", {"metadata": {"name": "a.b"}}, None, 422, "Invalid"),
         ("services", {"metadata": {"name": "a"}, "spec": {}}, "default", 501, "NotImplemented"),
-        ("services", {"metadata": {"name": "1a"}, "spec": {"clusterIP": "None"}}, "default", 422, "Invalid"),
+        ("services", {"metadata": {"name": "a.b"}, "spec": {"clusterIP": "None"}}, "default", 422, "Invalid"),
         ("services", {"metadata": {"name": "a"}, "spec": {"type": "LoadBalancer"}}, "default", 501, "NotImplemented"),
     ],
 )

@@ -109,17 +109,23 @@ def test_bodies_that_do_not_parse(data, kind, code):
 
 
 def test_how_to_write():
-    options = write_options({"fieldManager": "m", "dryRun": "All", "fieldValidation": "Strict"}, "x", apply=True)
+    options = write_options(
+        {"fieldManager": "m", "dryRun": "All", "fieldValidation": "Strict"}, "x", "PatchOptions", apply=True
+    )
     assert (options.manager, options.dry_run, options.force, options.unknown_fields) == ("m", True, False, "Strict")
-    assert write_options({"force": "true"}, "kubectl/v1.32 (linux)", apply=False).manager == "kubectl"
-    for query, code in (
-        ({}, 422),
-        ({"fieldManager": "m", "dryRun": "Some"}, 400),
-        ({"fieldManager": "m", "fieldValidation": "x"}, 400),
+    assert write_options({"force": "true"}, "kubectl/v1.32 (linux)", "CreateOptions").manager == "kubectl"
+    for query, wrong in (
+        ({}, "fieldManager: Required value: is required for apply patch"),
+        ({"fieldManager": "m", "dryRun": "Some"}, 'dryRun: Unsupported value: ["Some"]: supported values: "All"'),
+        (
+            {"fieldManager": "m", "fieldValidation": "x"},
+            'fieldValidation: Unsupported value: "x": supported values: ""',
+        ),
     ):
         with pytest.raises(StatusError) as caught:
-            write_options(query, "", apply=True)
-        assert caught.value.code == code
+            write_options(query, "", "PatchOptions", apply=True)
+        assert caught.value.code == 422
+        assert caught.value.message.startswith(f'PatchOptions.meta.k8s.io "" is invalid: {wrong}')
 
 
 @pytest.mark.parametrize(

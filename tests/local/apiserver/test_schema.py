@@ -2,8 +2,9 @@
 
 import pytest
 
+from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.resources import DEFINITIONS, SERVED
-from xlaunch.local.apiserver.schema import check, decode, definition, immutable_changes
+from xlaunch.local.apiserver.schema import check, definition, immutable_changes, with_zero_values
 
 JOBSET = {"spec": {"replicatedJobs": [{"name": "w", "template": {"spec": {"template": {"spec": {"containers": []}}}}}]}}
 
@@ -75,12 +76,52 @@ def test_wrong_types_are_named(kind, value, field):
     assert [each.field for each in decode(value, kind).problems] == [field]
 
 
-@pytest.mark.parametrize(("kind", "numbers", "expected"), [("Pod", False, "4"), ("Pod", True, 4)])
-def test_a_quantity_may_be_a_number(kind, numbers, expected):
-    value = {"spec": {"containers": [{"resources": {"limits": {"google.com/tpu": 4}}}]}}
-    found = decode(value, kind, numbers=numbers)
+def test_a_quantity_may_be_a_number_and_gets_its_one_form():
+    value = {"spec": {"containers": [{"resources": {"limits": {"google.com/tpu": 4, "memory": "1.5Gi"}}}]}}
+    found = decode(value, "Pod")
     assert found.problems == []
-    assert found.value["spec"]["containers"][0]["resources"]["limits"] == {"google.com/tpu": expected}
+    assert found.value["spec"]["containers"][0]["resources"]["limits"] == {"google.com/tpu": "4", "memory": "1536Mi"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (
+            "Job",
+            {"spec": {"backoffLimit": "six"}},
+            "string into Go struct field JobSpec.spec.backoffLimit of type int32",
+        ),
+        ("Job", {"spec": {"backoffLimit": 2**40}}, f"number {2**40} into Go struct field JobSpec.spec.backoffLimit of"),
+        (
+            "Pod",
+            {"metadata": {"labels": {"a": 1}}},
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+        (
+            "Pod",
+            {"spec": {"containers": [{"args": "x"}]}},
+            "string into Go struct field Container.spec.containers.args of",
+        ),
+        ("JobSet", with_spec(suspend="yes"), "string into Go struct field JobSetSpec.spec.suspend of type bool"),
+    ],
+)
+def test_a_wrong_type_is_told_as_go_does(kind, value, message):
+    assert decode(value, kind).problems[0].message.startswith(f"json: cannot unmarshal {message}")
+
+
+def test_a_crd_knows_little_of_a_templates_metadata():
+    metadata = {"name": "x", "labels": {"a": "b"}, "creationTimestamp": None}
+    jobs = [{"name": "w", "template": {"spec": {"template": {"metadata": metadata, "spec": {"containers": []}}}}}]
+    unknown = "spec.replicatedJobs[0].template.spec.template.metadata.creationTimestamp"
+    assert decode(with_spec(replicatedJobs=jobs), "JobSet").unknown == [unknown]
+    assert decode({"spec": {"template": {"metadata": metadata}}}, "Job").unknown == []
+
+
+def test_a_go_program_writes_the_fields_that_its_types_require():
+    jobs = [{"template": {"spec": {"template": {"spec": {}}}}, "dependsOn": [{"name": "x"}]}]
+    filled = with_zero_values(with_spec(replicatedJobs=jobs), definition("JobSet"))["spec"]["replicatedJobs"][0]
+    assert filled["template"]["spec"]["template"]["spec"] == {"containers": None}
+    assert (filled["name"], filled["dependsOn"]) == ("", [{"name": "x", "status": ""}])
 
 
 def test_an_int_or_string_may_be_both():
@@ -103,10 +144,10 @@ def test_the_crds_defaults_are_filled():
          'spec.startupPolicy.startupPolicyOrder: Unsupported value: "Some": supported values: "AnyOrder", "InOrder"'),
         ("JobSet", with_spec(ttlSecondsAfterFinished=-1), TOO_SMALL),
         ("JobSet", with_spec(replicatedJobs=JOBSET["spec"]["replicatedJobs"] * 2),
-         'spec.replicatedJobs[1]: Duplicate value: "w"'),
+         'spec.replicatedJobs[1]: Duplicate value: {"name":"w"}'),
         ("JobSet", with_spec(coordinator={}), "spec.coordinator.replicatedJob: Required value"),
         ("JobSet", with_spec(volumeClaimPolicies=[{}] * 51),
-         "spec.volumeClaimPolicies: Invalid value: 51: must have at most 50 items"),
+         "spec.volumeClaimPolicies: Too many: 51: must have at most 50 items"),
     ],
 )  # fmt: skip
 def test_what_the_schema_demands(kind, value, problem):

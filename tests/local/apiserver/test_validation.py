@@ -38,20 +38,18 @@ def test_a_good_pod(spec):
         ({"containers": [{"image": "x"}]}, "spec.containers[0].name: Required value"),
         ({"containers": [{"name": "a"}]}, "spec.containers[0].image: Required value"),
         ({"containers": [{"name": "A", "image": "x"}]}, 'spec.containers[0].name: Invalid value: "A": a lowercase'),
-        ({"initContainers": [{"name": "main", "image": "x"}]}, 'spec.containers[0].name: Duplicate value: "main"'),
+        ({"initContainers": [{"name": "main", "image": "x"}]}, 'spec.initContainers[0].name: Duplicate value: "main"'),
         (container(volumeMounts=[{"name": "scratch", "mountPath": "/tmp"}]),
          'spec.containers[0].volumeMounts[0].name: Not found: "scratch"'),
         ({"volumes": [{"name": "v"}], **container(volumeMounts=[{"name": "v", "mountPath": "/a"}] * 2)},
          'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique'),
         ({"restartPolicy": "Sometimes"},
-         'spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'),
+         'spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'),
         ({"dnsPolicy": "Mine"}, 'spec.dnsPolicy: Unsupported value: "Mine"'),
-        ({"terminationGracePeriodSeconds": -1}, "spec.terminationGracePeriodSeconds: Invalid value: -1"),
         ({"activeDeadlineSeconds": 0}, "spec.activeDeadlineSeconds: Invalid value: 0"),
         ({"nodeSelector": {"a": "b c"}}, 'spec.nodeSelector: Invalid value: "b c": a valid label'),
         ({"nodeSelector": {"a": "x" * 64}}, f'spec.nodeSelector: Invalid value: "{"x" * 64}": must be no more'),
         ({"nodeSelector": {"/a": "b"}}, 'spec.nodeSelector: Invalid value: "/a": prefix part must be non-empty'),
-        ({"nodeSelector": {"": "b"}}, 'spec.nodeSelector: Invalid value: "": name part'),
         (container(env=[{"name": "A=B"}]), 'spec.containers[0].env[0].name: Invalid value: "A=B"'),
         (container(env=[{"value": "x"}]), "spec.containers[0].env[0].name: Required value"),
         (container(env=[{"name": "A", "value": "x", "valueFrom": {"a": {}}}]), "spec.containers[0].env[0].valueFrom"),
@@ -62,7 +60,6 @@ def test_a_good_pod(spec):
          'spec.containers[0].ports[1].name: Duplicate value: "a"'),
         ({"hostNetwork": True, **container(ports=[{"containerPort": 80, "hostPort": 81}])},
          "spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort`"),
-        (container(resources={"limits": {"cpu": "lots"}}), "spec.containers[0].resources.limits[cpu]: Invalid"),
         (container(resources={"limits": {"cpu": "-1"}}), "spec.containers[0].resources.limits[cpu]: Invalid"),
         (container(resources={"limits": {"google.com/tpu": "500m"}}),
          'spec.containers[0].resources.limits[google.com/tpu]: Invalid value: "500m": must be an integer'),
@@ -74,7 +71,7 @@ def test_a_good_pod(spec):
         (container(imagePullPolicy="Maybe"), 'spec.containers[0].imagePullPolicy: Unsupported value: "Maybe"'),
         ({"tolerations": [{"key": "a", "operator": "Like"}]}, 'spec.tolerations[0].operator: Unsupported value'),
         ({"tolerations": [{"key": "a", "operator": "Exists", "value": "x"}]}, "spec.tolerations[0].operator: Invalid"),
-        ({"tolerations": [{"value": "x"}]}, 'spec.tolerations[0].operator: Invalid value: "Equal": operator must'),
+        ({"tolerations": [{"value": "x"}]}, 'spec.tolerations[0].operator: Invalid value: "": operator must'),
         ({"tolerations": [{"key": "a", "tolerationSeconds": 3}]}, 'spec.tolerations[0].effect: Invalid value: ""'),
     ],
 )  # fmt: skip
@@ -114,7 +111,8 @@ def test_a_bad_job(refused, job, spec, template, problem):
 
 def test_an_indexed_job_whose_hosts_have_no_label(refused, job):
     body = job("j" * 62, completionMode="Indexed", completions=1)
-    assert "must be no more than 63 bytes" in refused("create", "jobs", body, "default").message
+    wanted = f"will not able to create pod with invalid DNS label: {'j' * 62}-0"
+    assert wanted in refused("create", "jobs", body, "default").message
 
 
 def test_pod_labels_of_a_template_are_checked(refused, job):

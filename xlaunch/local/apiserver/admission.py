@@ -39,15 +39,28 @@ def admit_pod(store: Store, pod: Object) -> None:
         why = f'error looking up service account {namespace}/{account}: serviceaccount "{account}" not found'
         raise forbidden(pods, name, why)
     class_name = spec.get("priorityClassName") or _default_class(store)
+    given = spec.get("priority")
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     if not class_name:
+        _check_priority(pod, given, 0)
         return
     found = store.get("priorityclasses", ("", class_name))
     if not found:
         raise forbidden(pods, name, f"no PriorityClass with name {class_name} was found")
+    _check_priority(pod, given, found["value"])
     spec |= {"priorityClassName": class_name, "priority": found["value"]}
     spec["preemptionPolicy"] = found.get("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _check_priority(pod: Object, given: int | None, computed: int) -> None:
+    """403 where a client gives another number than the class does."""
+    if given not in (None, computed):
+        why = (
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority admission controller "
+        )
+        why += f"computed {computed} from the given PriorityClass name"
+        raise forbidden(BY_NAME["pods"], pod["metadata"]["name"], why)
 
 
 def _default_class(store: Store) -> str:

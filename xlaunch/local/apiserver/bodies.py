@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
-from xlaunch.local.apiserver.schema import decode
+from xlaunch.local.apiserver.schema import unfinished
 from xlaunch.local.kube import Object, StatusError, bad_request
+from xlaunch.local.problems import Problem
 
 # The metadata that only the system writes, once an object has its name
 SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
           "generation", "resourceVersion", "managedFields", "selfLink")  # fmt: skip
+# JobSet's; its Go types read what a client sends
+MUTATING_WEBHOOK = "mjobset.kb.io"
 # The parts of an object that have an endpoint of their own
 _PARTS = {"status": "status", "finalize": "spec"}
 
@@ -36,20 +40,17 @@ def check_object(body: Any) -> None:
         raise bad_request("the object provided is unrecognized (must be of type Object)")
 
 
-def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool = True) -> Object:
-    """A fresh copy of a body by the kind's schema; 400 (core kinds) or 422 (custom ones) for a wrong type.
+def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool = True, update: bool = False) -> Object:
+    """A fresh copy of a body by the kind's schema; 400 for a wrong type, 422 in an `update` of a custom resource.
 
     Without `fill` it has no defaults: what somebody applies is what they said.
     """
     check_object(body)
-    found = decode(body, resource.schema, numbers=resource.custom, fill=fill)
-    name = str(metadata_of(body).get("name", ""))
-    if found.problems and resource.custom:
-        raise resource.invalid(name, found.problems)
+    found = decode(body, resource.schema, go=not (resource.custom and update), fill=fill)
+    if found.problems and resource.custom and update:
+        raise resource.invalid(str(metadata_of(body).get("name", "")), unfinished(found.problems))
     if found.problems:
-        texts = "; ".join(f"{each.field}: {each.message}" for each in found.problems)
-        message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {texts}'
-        raise bad_request(message)
+        raise bad_request(_not_decoded(resource, found.problems[0]))
     if found.unknown and options.unknown_fields == "Strict":
         listed = ", ".join(f'unknown field "{path}"' for path in found.unknown)
         message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict '
@@ -58,6 +59,18 @@ def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool 
         options.warnings += [f'unknown field "{path}"' for path in found.unknown]
     metadata = {key: part for key, part in found.value.get("metadata", {}).items() if part not in ({}, [])}
     return {**found.value, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+
+
+def _not_decoded(resource: Resource, problem: Problem) -> str:
+    """Why a body was not read. A new custom object is read by its mutating webhook, all but its metadata."""
+    if resource.custom and not problem.field.startswith("metadata."):
+        return f'admission webhook "{MUTATING_WEBHOOK}" denied the request: {problem.message}'
+    text = (
+        problem.message.replace("field ObjectMeta.metadata.", "field ObjectMeta.")
+        if resource.custom
+        else problem.message
+    )
+    return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {text}'
 
 
 def metadata_of(body: Any) -> Object:
@@ -70,9 +83,12 @@ def check_target(resource: Resource, body: Any, namespace: str, name: str = "") 
     """400 where a body says another kind, namespace or name than the request."""
     check_object(body)
     version, kind = body.get("apiVersion", resource.api_version), body.get("kind", resource.kind)
-    if (version, kind) != (resource.api_version, resource.kind):
-        message = f"{kind} of {version} does not match the expected kind: {resource.kind} of {resource.api_version}"
-        raise bad_request(f"the object provided is unrecognized: {message}")
+    if version != resource.api_version:
+        message = f"the API version in the data ({version}) does not match the expected API version "
+        raise bad_request(f"{message}({resource.api_version})")
+    if kind != resource.kind and not resource.custom:
+        message = f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
+        raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {message}')
     inside, inner = metadata_of(body).get("namespace"), metadata_of(body).get("name")
     if inside and inside != namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent "
@@ -113,7 +129,7 @@ def changed(resource: Resource, old: Object, made: Object, options: WriteOptions
     check_object(made)
     parts = {part: value for part, value in made.items() if is_written(resource, part, subresource)}
     kept = {part: value for part, value in old.items() if not is_written(resource, part, subresource)}
-    new = {**kept, **decoded(resource, parts, options)}
+    new = {**kept, **decoded(resource, parts, options, update=True)}
     metadata = metadata_of_update(new["metadata"], old["metadata"])
     if subresource == "finalize" or (subresource == "status" and resource.custom):
         metadata = old["metadata"]

@@ -36,6 +36,8 @@ def pod_spec(spec: Object, *, host_ports: bool = False) -> None:
     for volume in spec.get("volumes", []):
         if set(volume) == {"name"}:
             volume["emptyDir"] = {}
+        if "hostPath" in volume:
+            _fill(volume["hostPath"], type="")
         for source in ("configMap", "secret", "projected", "downwardAPI"):
             if source in volume:
                 _fill(volume[source], defaultMode=0o644)
@@ -90,7 +92,15 @@ def pod(new: Object) -> None:
 
 def new_pod(new: Object) -> None:
     """A pod that is being created: Pending, whatever the client says."""
-    new["status"] = {"phase": "Pending", "qosClass": qos_class(new["spec"])}
+    spec = new["spec"]
+    # Pods from before there was a rule may have such a grace period
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    new["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
+    if spec.get("schedulingGates"):
+        text = "Scheduling is blocked due to non-empty scheduling gates"
+        gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": text}
+        new["status"]["conditions"] = [{**gated, "lastTransitionTime": new["metadata"]["creationTimestamp"]}]
 
 
 def qos_class(spec: Mapping[str, Any]) -> str:
@@ -118,7 +128,13 @@ def job(new: Object) -> None:
     _fill(spec, parallelism=1, completionMode="NonIndexed", suspend=False, manualSelector=False)
     _fill(spec, backoffLimit=2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
     _fill(spec, podReplacementPolicy="Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
-    pod_spec(spec.get("template", {}).get("spec", {}))
+    for rule in spec.get("podFailurePolicy", {}).get("rules", []):
+        for pattern in rule.get("onPodConditions", []):
+            _fill(pattern, status="True")
+    template = spec.setdefault("template", {})
+    pod_spec(template.setdefault("spec", {}))
+    if not new["metadata"].get("labels") and (labels := template.get("metadata", {}).get("labels")):
+        new["metadata"]["labels"] = dict(labels)
 
 
 def new_job(new: Object) -> None:
@@ -132,9 +148,15 @@ def new_job(new: Object) -> None:
             "controller-uid": uid,
             "job-name": name,
         }
-        spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
-        template = spec.setdefault("template", {}).setdefault("metadata", {})
-        template["labels"] = {**template.get("labels", {}), **labels}
+        selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+        selector.setdefault("batch.kubernetes.io/controller-uid", uid)
+        # What a client has set against it is refused afterwards
+        template = spec["template"].setdefault("metadata", {})
+        given = template.get("labels", {})
+        template["labels"] = {**labels, **given}
+        # Upstream's default of the Job's own labels is the very map of the template's, to which these are added
+        if given and metadata["labels"] == given:
+            metadata["labels"] = dict(template["labels"])
     new["status"] = {}
 
 
@@ -142,7 +164,8 @@ def service(new: Object) -> None:
     """A headless Service; any other is refused, because nothing here would forward from its cluster IP."""
     spec = new.setdefault("spec", {})
     _fill(spec, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
-    _fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
+    # Whoever maintains the endpoints of a headless Service without selector may give it both families
+    _fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack" if spec.get("selector") else "RequireDualStack")
     if "clusterIP" in spec:
         _fill(spec, clusterIPs=[spec["clusterIP"]])
     for port in spec.get("ports", []):

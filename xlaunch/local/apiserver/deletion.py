@@ -13,7 +13,6 @@ from xlaunch.core.timestamps import stamp
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.kube import Object, StatusError
 from xlaunch.local.objects import FOREGROUND, ORPHAN, is_terminal, node_of
-from xlaunch.local.problems import unsupported
 
 _FINALIZER = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}
 PRESERVED = (
@@ -44,19 +43,17 @@ class Deletion:
 
 
 def check(resource: Resource, old: Object, options: DeleteOptions) -> None:
-    """409 for a precondition that does not hold, 403 for a namespace that must stay, 422 for an unknown policy."""
+    """409 for a precondition that does not hold, 403 for a namespace that must stay."""
     metadata = old["metadata"]
     name = metadata["name"]
     if options.uid not in (None, metadata["uid"]):
         why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
         why += "The object might have been deleted and then recreated"
-        raise resource.conflict(name, why)
+        raise resource.lost(name, why)
     if options.resource_version not in (None, metadata["resourceVersion"]):
         why = f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
         why += f"ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
-        raise resource.conflict(name, why)
-    if options.propagation not in (None, *_FINALIZER):
-        raise resource.invalid(name, [unsupported("propagationPolicy", options.propagation, _FINALIZER)])
+        raise resource.lost(name, why)
     if resource.plural == "namespaces" and name in _KEPT_NAMESPACES:
         why = f'namespaces "{name}" is forbidden: this namespace may not be deleted'
         raise StatusError(403, "Forbidden", why, resource.details(name))

@@ -164,8 +164,10 @@ class _Server:
 
     async def _create(self, request: web.Request, target: Target) -> web.StreamResponse:
         body = await answers.body_of(request)
-        options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=False)
+        options = requests.write_options(request.query, request.headers.get("User-Agent", ""), "CreateOptions")
         key = (target.namespace, target.name)
+        if target.subresource in ("binding", "eviction"):
+            requests.check_named(body, target)
         if target.subresource == "binding":
             await self._kube.bind(key, body, options)
             return in_json(_SUCCESS, 201)
@@ -181,14 +183,15 @@ class _Server:
 
     async def _update(self, request: web.Request, target: Target) -> web.StreamResponse:
         body = await answers.body_of(request)
-        options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=False)
+        options = requests.write_options(request.query, request.headers.get("User-Agent", ""), "UpdateOptions")
         key = (target.namespace, target.name)
         new = await self._kube.writer.update(target.resource, key, body, options, target.subresource)
         return self._shown(request, target, new, 200, options.warnings)
 
     async def _patch(self, request: web.Request, target: Target) -> web.StreamResponse:
         kind = request.content_type
-        options = requests.write_options(request.query, request.headers.get("User-Agent", ""), apply=kind == APPLY)
+        agent = request.headers.get("User-Agent", "")
+        options = requests.write_options(request.query, agent, "PatchOptions", apply=kind == APPLY)
         body, key = await answers.body_of(request), (target.namespace, target.name)
         new, created = await self._kube.writer.patch(target.resource, key, body, kind, options, target.subresource)
         return self._shown(request, target, new, 201 if created else 200, options.warnings)

@@ -1,16 +1,16 @@
-"""Names and labels of objects: what is refused, and what generateName makes."""
+"""Names of objects: what is refused, and what generateName makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from random import Random
 
 from xlaunch.local.apiserver.resources import Resource
-from xlaunch.local.names import dns_1035_label, dns_label, label_key, label_value, subdomain
+from xlaunch.local.names import dns_label, subdomain
 from xlaunch.local.problems import Problem, invalid
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery, pkg/util/rand: no vowels, no look-alikes
-_NAME_RULES = {"namespaces": dns_label, "services": dns_1035_label}
+_NAME_RULES = {"namespaces": dns_label, "services": dns_label}
 
 
 def generated(prefix: str, random: Random) -> str:
@@ -22,10 +22,3 @@ def check_name(resource: Resource, name: str) -> Iterator[Problem]:
     """The rule for the names of one resource."""
     for problem in _NAME_RULES.get(resource.plural, subdomain)(name):
         yield invalid("metadata.name", name, problem)
-
-
-def check_labels(labels: Mapping[str, str], path: str) -> Iterator[Problem]:
-    """Label keys and values, also those of node selectors."""
-    for key, value in labels.items():
-        yield from (invalid(path, key, problem) for problem in label_key(key))
-        yield from (invalid(path, value, problem) for problem in label_value(value))

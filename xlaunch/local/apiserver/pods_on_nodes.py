@@ -10,7 +10,7 @@ from xlaunch.local.kube import Object, StatusError
 from xlaunch.local.objects import with_condition
 
 
-def _with(pod: Object, kind: str, **values: str) -> Object:
+def _with(pod: Object, kind: str, **values: Any) -> Object:
     """The pod with one condition that holds from now on."""
     status = pod.get("status", {})
     conditions = with_condition(status.get("conditions", []), {"type": kind, "status": "True", **values})
@@ -24,10 +24,12 @@ def bound(pod: Object, binding: Any, now: str) -> Object:
     node = target.get("name") if isinstance(target, dict) else None
     if not node:
         raise StatusError(422, "Invalid", f'Binding "{name}" is invalid: target.name: Required value')
+    if pod["spec"].get("schedulingGates"):
+        raise BY_NAME["pods"].conflict(name, f"pod {name} has non-empty .spec.schedulingGates", "binding")
     if "deletionTimestamp" in pod["metadata"]:
-        raise BY_NAME["pods"].conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
+        raise BY_NAME["pods"].conflict(name, f"pod {name} is being deleted, cannot be assigned to a host", "binding")
     if assigned := pod["spec"].get("nodeName"):
-        raise BY_NAME["pods"].conflict(name, f'pod {name} is already assigned to node "{assigned}"')
+        raise BY_NAME["pods"].conflict(name, f'pod {name} is already assigned to node "{assigned}"', "binding")
     if uid := metadata_of(binding).get("uid"):
         pod = {**pod, "metadata": {**pod["metadata"], "uid": uid}}
     scheduled = _with(pod, "PodScheduled", lastTransitionTime=now)
@@ -42,4 +44,5 @@ def evicted(pod: Object, now: str) -> Object:
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
         lastTransitionTime=now,
+        observedGeneration=pod["metadata"].get("generation"),
     )

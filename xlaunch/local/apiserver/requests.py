@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from xlaunch.local.apiserver import protobuf
-from xlaunch.local.apiserver.bodies import WriteOptions
+from xlaunch.local.apiserver.bodies import WriteOptions, metadata_of
+from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.deletion import DeleteOptions
 from xlaunch.local.apiserver.resources import Resource, find, no_such_path
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, StatusError, bad_request, not_implemented
-from xlaunch.local.problems import invalid
+from xlaunch.local.problems import Problem, invalid, refusal, required, unsupported
 
+_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+_PROPAGATIONS = ("Foreground", "Background", "Orphan")
 Form = Literal["json", "table", "partial"]
 # Subresources that Kubernetes has and the embedded cluster has not
 _ELSEWHERE = {
@@ -108,47 +111,64 @@ def parse_body(data: bytes, content_type: str) -> Any:
         raise bad_request(f"error decoding YAML: {' '.join(str(error).split())}") from error
 
 
-def _dry_run(values: Iterable[str]) -> bool:
+def _dry_run(values: Iterable[str], options: str) -> bool:
     found = [each for each in values if each]
     if any(each != "All" for each in found):
-        raise bad_request(f'dryRun: Unsupported value: "{found[0]}": supported values: "All"')
+        raise _wrong_options(options, unsupported("dryRun", found, ("All",)))
     return bool(found)
 
 
-def write_options(query: Mapping[str, str], user_agent: str, *, apply: bool) -> WriteOptions:
-    """How to write, from a request's parameters; a manager without a name is called by its User-Agent."""
+def _wrong_options(options: str, problem: Problem) -> StatusError:
+    """422 for a request's own options: CreateOptions, PatchOptions, DeleteOptions ..."""
+    return refusal("meta.k8s.io", options, "", [problem])
+
+
+def write_options(query: Mapping[str, str], user_agent: str, options: str, *, apply: bool = False) -> WriteOptions:
+    """How to write, from a request's parameters; a manager without a name is called by its User-Agent.
+
+    `options` is what Kubernetes calls them: CreateOptions, UpdateOptions or PatchOptions.
+    """
     manager = query.get("fieldManager", "")
     if apply and not manager:
-        message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'
-        raise StatusError(422, "Invalid", message)
+        raise _wrong_options(options, required("fieldManager", "is required for apply patch"))
     validation = query.get("fieldValidation") or "Warn"
-    if validation not in ("Ignore", "Warn", "Strict"):
-        raise bad_request(
-            f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Strict", "Warn"'
-        )
+    if validation not in _VALIDATIONS:
+        raise _wrong_options(options, unsupported("fieldValidation", validation, _VALIDATIONS))
     return WriteOptions(
         manager=manager or user_agent.partition("/")[0] or "unknown",
-        dry_run=_dry_run([query.get("dryRun", "")]),
+        dry_run=_dry_run([query.get("dryRun", "")], options),
         force=flag(query, "force"),
         unknown_fields=validation,
     )
 
 
+def check_named(body: Any, target: Target) -> None:
+    """400 for the Binding or Eviction of another pod."""
+    if (name := metadata_of(body).get("name")) and name != target.name:
+        raise bad_request(f"name in URL does not match name in {target.subresource.capitalize()} object")
+
+
 def delete_options(query: Mapping[str, str], body: Any) -> DeleteOptions:
     """How to delete, from DeleteOptions in the body or the same as parameters."""
-    body = body if isinstance(body, dict) else {}
+    read = decode(body if isinstance(body, dict) else {}, "DeleteOptions")
+    if read.problems:
+        raise bad_request(read.problems[0].message)
+    body = read.value
     wanted = body.get("preconditions") or {}
     grace = body.get("gracePeriodSeconds")
     policy = body.get("propagationPolicy") or query.get("propagationPolicy") or None
     orphan = body.get("orphanDependents")
+    if policy not in (None, *_PROPAGATIONS):
+        raise _wrong_options("DeleteOptions", unsupported("propagationPolicy", policy, (*_PROPAGATIONS, "nil")))
+    if orphan is not None and policy is not None:
+        text = "orphanDependents and deletionPropagation cannot be both set"
+        raise _wrong_options("DeleteOptions", invalid("propagationPolicy", policy, text))
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
-    if grace is not None and not isinstance(grace, int):
-        raise bad_request(invalid("gracePeriodSeconds", grace, "must be an integer").message)
     return DeleteOptions(
         grace=number(query, "gracePeriodSeconds") if grace is None else grace,
         propagation=policy,
         uid=wanted.get("uid"),
         resource_version=wanted.get("resourceVersion"),
-        dry_run=_dry_run([query.get("dryRun", ""), *(body.get("dryRun") or [])]),
+        dry_run=_dry_run([query.get("dryRun", ""), *(body.get("dryRun") or [])], "DeleteOptions"),
     )

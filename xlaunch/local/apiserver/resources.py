@@ -77,10 +77,17 @@ class Resource:
         """422 for an object with these problems."""
         return refusal(self.group, self.kind, name, problems)
 
-    def conflict(self, name: str, why: str) -> StatusError:
+    def conflict(self, name: str, why: str, subresource: str = "") -> StatusError:
         """409 for a write that came too late or names another object."""
-        message = f'Operation cannot be fulfilled on {self.qualified} "{name}": {why}'
-        return StatusError(409, "Conflict", message, self.details(name))
+        part = f"/{subresource}" if subresource else ""
+        message = f'Operation cannot be fulfilled on {self.qualified}{part} "{name}": {why}'
+        return StatusError(409, "Conflict", message, {**self.details(name), "kind": f"{self.plural}{part}"})
+
+    def lost(self, name: str, why: str) -> StatusError:
+        """409 for a precondition of a deletion that does not hold; the kind is named as in an object."""
+        qualified = f"{self.kind}.{self.group}" if self.group else self.kind
+        message = f'Operation cannot be fulfilled on {qualified} "{name}": {why}'
+        return StatusError(409, "Conflict", message, {**self.details(name), "kind": self.kind})
 
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"

@@ -1,24 +1,22 @@
-"""The shape of objects, read from schema.json: unknown fields, types, defaults, required fields, keys of lists."""
+"""The shape of objects, read from schema.json, and what it demands beyond types: required fields, ranges, keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlaunch.local.apiserver.resources import DEFINITIONS
-from xlaunch.local.problems import Problem, duplicate, invalid, required, unsupported, wrong_type
+from xlaunch.local.problems import Problem, duplicate, invalid, required, too_many, unsupported, wrong_type
 
 Node = Mapping[str, Any]
 FREE: Node = {}  # a node that takes anything
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
+_ZEROES: Mapping[str, Any] = {"string": "", "integer": 0, "boolean": False, "object": {}, "array": None}
+_BLOCKING = ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany",
+             "FieldValueTypeInvalid")  # fmt: skip
+_UNFINISHED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
 
 
 def definition(name: str) -> Node:
@@ -54,75 +52,6 @@ def is_quantity(node: Node) -> bool:
     return node.get("$ref") == "Quantity"
 
 
-def _is_type(value: Any, node: Node) -> bool:
-    if node.get("format") == "int-or-string" or node.get("x-kubernetes-int-or-string"):
-        return isinstance(value, (int, str)) and not isinstance(value, bool)
-    wanted = _TYPES.get(node.get("type", ""))
-    if not wanted:
-        return True
-    return isinstance(value, wanted) and (wanted == (bool,) or not isinstance(value, bool))
-
-
-@dataclass
-class Decoded:
-    """An object as the API server reads it: without nulls and unknown fields, with the schema's defaults."""
-
-    value: Any = None
-    unknown: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Style:
-    numbers: bool
-    fill: bool
-
-
-def decode(value: Any, kind: str, *, numbers: bool = False, fill: bool = True) -> Decoded:
-    """Reads an object by the definition of its kind.
-
-    `numbers` leaves a quantity that was given as a number what it is (custom resources do); otherwise it becomes a
-    string, as in core kinds. `fill` sets the schema's defaults. Raises nothing: the caller decides what an unknown
-    field or a wrong type means.
-    """
-    found = Decoded()
-    found.value = _decode(value, definition(kind), "", found, _Style(numbers, fill))
-    return found
-
-
-def _decode(value: Any, node: Node, path: str, found: Decoded, style: _Style) -> Any:
-    if is_quantity(node) and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value if style.numbers else str(value)
-    node = resolve(node)
-    if not _is_type(value, node):
-        found.problems.append(wrong_type(path, value, node.get("type", "string")))
-        return value
-    if isinstance(value, dict):
-        return _decode_fields(value, node, path, found, style)
-    if isinstance(value, list):
-        items = node.get("items", FREE)
-        return [_decode(each, items, f"{path}[{index}]", found, style) for index, each in enumerate(value)]
-    return value
-
-
-def _decode_fields(value: Mapping[str, Any], node: Node, path: str, found: Decoded, style: _Style) -> dict[str, Any]:
-    kept = {}
-    for key, each in value.items():
-        inner = child(node, key)
-        place = f"{path}.{key}" if path else key
-        if each is None:
-            continue
-        if inner is None:
-            found.unknown.append(place)
-        else:
-            kept[key] = _decode(each, inner, place, found, style)
-    if style.fill:
-        for key, inner in node.get("properties", {}).items():
-            if "default" in inner and key not in kept:
-                kept[key] = inner["default"]
-    return kept
-
-
 def check(value: Any, kind: str) -> Iterator[Problem]:
     """What the schema demands beyond types: required fields, closed lists, ranges, unique keys of list items."""
     yield from _check(value, definition(kind), "")
@@ -132,6 +61,9 @@ def _check(value: Any, node: Node, path: str) -> Iterator[Problem]:
     node = resolve(node)
     if "enum" in node and value not in node["enum"]:
         yield unsupported(path, value, node["enum"])
+    if value is None and "type" in node:
+        yield wrong_type(path, value, node["type"])
+        return
     if "minimum" in node and value < node["minimum"]:
         yield invalid(path, value, f"{path} in body should be greater than or equal to {node['minimum']}")
     if isinstance(value, dict):
@@ -147,16 +79,40 @@ def _check(value: Any, node: Node, path: str) -> Iterator[Problem]:
 
 def _check_list(value: list[Any], node: Node, path: str) -> Iterator[Problem]:
     if len(value) > node.get("maxItems", len(value)):
-        yield invalid(path, len(value), f"must have at most {node['maxItems']} items")
+        yield too_many(path, len(value), node["maxItems"])
     keys, seen = list_keys(node), set()
     for index, each in enumerate(value):
         yield from _check(each, node.get("items", FREE), f"{path}[{index}]")
         if keys and isinstance(each, dict):
             identity = tuple(each.get(key) for key in keys)
             if identity in seen:
-                shown = identity[0] if len(keys) == 1 else dict(zip(keys, identity, strict=True))
-                yield duplicate(f"{path}[{index}]", shown)
+                yield duplicate(f"{path}[{index}]", dict(zip(keys, identity, strict=True)))
             seen.add(identity)
+
+
+def with_zero_values(value: Any, node: Node) -> Any:
+    """An object as a Go program writes it that has read it: required fields that are absent have their zero value."""
+    node = resolve(node)
+    if isinstance(value, list):
+        return [with_zero_values(each, node.get("items", FREE)) for each in value]
+    if not isinstance(value, dict):
+        return value
+    filled = {key: with_zero_values(each, child(node, key) or FREE) for key, each in value.items()}
+    for key in node.get("required", ()):
+        if key not in filled:
+            inner = resolve(child(node, key) or FREE)
+            filled[key] = with_zero_values(_ZEROES.get(inner.get("type", "")), inner)
+    return filled
+
+
+def unfinished(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems of a custom object, and that its other rules were not looked at, where one of them keeps from it.
+
+    apiextensions-apiserver 0.37, pkg/registry/customresource/strategy.go `hasBlockingErr`.
+    """
+    if any(each.reason in _BLOCKING for each in problems):
+        return [*problems, Problem("FieldValueInvalid", "<nil>", f"Invalid value: null: {_UNFINISHED}")]
+    return list(problems)
 
 
 def immutable_changes(new: Any, old: Any, node: Node, path: str = "") -> Iterator[Problem]:

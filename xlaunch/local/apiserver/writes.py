@@ -12,15 +12,16 @@ from typing import Any, Protocol
 from xlaunch.core.merge_patch import merge_patch
 from xlaunch.core.timestamps import stamp
 from xlaunch.local.apiserver import admission, bodies, defaults, managed, names, patches
+from xlaunch.local.apiserver.advice import warnings
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import is_held
 from xlaunch.local.apiserver.resources import Resource
-from xlaunch.local.apiserver.schema import definition
+from xlaunch.local.apiserver.schema import definition, unfinished, with_zero_values
 from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.validation import check_create, check_update
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Hook, Hooks, Kube, Object, StatusError, bad_request
 from xlaunch.local.objects import Key, is_deleting
-from xlaunch.local.problems import Problem, invalid, required
+from xlaunch.local.problems import Problem, invalid, refusal, required
 
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
@@ -82,6 +83,8 @@ class Writer:
             message = f'{resource.qualified} "{key[1]}" already exists'
             raise StatusError(409, "AlreadyExists", message, resource.details(key[1]))
         admission.check_namespace(self._store, resource, key[1], namespace)  # a hook may have waited
+        _default(resource, new)  # as when it is read back
+        options.warnings += warnings(resource, new)
         if options.dry_run:
             return new
         if resource.plural == "events":
@@ -92,7 +95,8 @@ class Writer:
         """The metadata of a new object: what the client may choose, and what the system gives."""
         name, prefix = given.get("name"), given.get("generateName")
         if not name and not prefix:
-            raise resource.invalid("", [required("metadata.name", "name or generateName is required")])
+            problem = required("metadata.name", "name or generateName is required")
+            raise resource.invalid("", unfinished([problem]) if resource.custom else [problem])
         metadata = {key: value for key, value in given.items() if key not in bodies.SYSTEM}
         metadata["name"] = name or names.generated(str(prefix), self._random)
         metadata |= {"namespace": namespace} if resource.namespaced else {}
@@ -107,7 +111,7 @@ class Writer:
         bodies.check_target(resource, body, *key)
         if resource.custom and not bodies.metadata_of(body).get("resourceVersion"):
             problem = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise resource.invalid(key[1], [problem])
+            raise refusal(resource.group, resource.plural, key[1], [problem])
         return await self.change(resource, key, lambda _: body, options, subresource)
 
     async def patch(
@@ -185,7 +189,9 @@ class Writer:
             new["metadata"] = {**new["metadata"], "managedFields": made["metadata"]["managedFields"]}
         hooks = () if subresource else self._hooks_of(resource)
         new = await self._admit(resource, new, old, lambda each: check_update(resource, each, old, subresource), hooks)
-        if resource.plural in _GENERATIONS and bodies.desired(new) != bodies.desired(old):
+        # A binding sets the node in the spec, which nobody has to react to
+        counts = resource.plural in _GENERATIONS and subresource != "binding"
+        if counts and bodies.desired(new) != bodies.desired(old):
             new["metadata"] = {**new["metadata"], "generation": old["metadata"].get("generation", 1) + 1}
         return new
 
@@ -203,6 +209,8 @@ class Writer:
         """Mutating hook, validation, validating hooks: the order of the API server."""
         for hook in hooks[:1]:
             new = await hook(self._kube, new, old)
+            if resource.custom and old is None:
+                new = with_zero_values(new, definition(resource.schema))
         if problems := check(new):
             raise resource.invalid(new["metadata"]["name"], problems)
         for hook in hooks[1:]:

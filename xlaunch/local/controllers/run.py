@@ -29,9 +29,9 @@ async def run(kube: Kube, clock: ScaledClock, report: Report, gates: Collection[
     """
     informers = {resource: Informer(kube, resource, clock) for resource in (*RESOURCES, "namespaces")}
     jobsets, jobs, pods = informers["jobsets"], informers["jobs"], informers["pods"]
-    nodes, leases = informers["nodes"], informers["leases"]
+    nodes, leases, services = informers["nodes"], informers["leases"], informers["services"]
     loops: dict[str, Callable[[], Awaitable[None]]] = {
-        "jobset controller": JobSetController(kube, clock, jobsets, jobs, report, gates).run,
+        "jobset controller": JobSetController(kube, clock, jobsets, jobs, services, report, gates).run,
         "job controller": JobController(kube, clock, jobs, pods, report).run,
         "scheduler": Scheduler(kube, clock, pods, nodes, report).run,
         "garbage collector": GarbageCollector(kube, clock, informers, report).run,

@@ -82,7 +82,8 @@ async def disrupt(kube: Kube, pod: Object, reason: str, message: str, now: str) 
     }
 
     def marked(latest: Object) -> Object:
-        return {"status": {"conditions": with_condition(status_of(latest).get("conditions") or [], target)}}
+        new = {**target, "observedGeneration": latest["metadata"].get("generation")}
+        return {"status": {"conditions": with_condition(status_of(latest).get("conditions") or [], new)}}
 
     await change(kube, "pods", pod, marked, subresource="status")
 

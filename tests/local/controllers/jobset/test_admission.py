@@ -56,7 +56,6 @@ def test_the_defaults():
     assert spec["startupPolicy"] == {"startupPolicyOrder": "AnyOrder"}
     assert spec["network"] == {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
     assert spec["failurePolicy"] == {
-        "maxRestarts": 0,
         "restartStrategy": "Recreate",
         "rules": [{"action": "FailJobSet", "name": "failurePolicyRule0"}],
     }
@@ -213,9 +212,12 @@ def test_who_manages_it_is_a_path_with_a_domain(manager, message):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"replicatedJobs": [{"name": "w"}]}, "template.spec.template.spec.containers: Required value"),
-        ({"failurePolicy": {"rules": [{"name": "r"}]}}, "spec.failurePolicy.rules[0].action: Required value"),
-        ({"successPolicy": {}}, "spec.successPolicy.operator: Required value"),
+        (
+            {"replicatedJobs": [{"name": "w"}]},
+            'template.spec.template.spec.containers in body must be of type array: "null"',
+        ),
+        ({"failurePolicy": {"rules": [{"name": "r"}]}}, 'spec.failurePolicy.rules[0].action: Unsupported value: ""'),
+        ({"successPolicy": {}}, 'spec.successPolicy.operator: Unsupported value: ""'),
         ({"replicatedJobs": [1]}, "spec.replicatedJobs"),
     ],
 )

@@ -47,9 +47,7 @@ TOO_LONG = "must be no more than 63 characters"
 async def default(_kube: Kube, new: Object, old: Object | None) -> Object:
     """The mutating webhook: defaults for a new JobSet; those of the CRD are there."""
     jobset = copy.deepcopy(new)
-    spec = jobset.setdefault("spec", {})
-    if "failurePolicy" in spec:
-        spec["failurePolicy"].setdefault("maxRestarts", 0)
+    jobset.setdefault("spec", {})
     return jobset if old is not None else defaulted(jobset)
 
 

@@ -36,6 +36,7 @@ class JobSetController:
         clock: ScaledClock,
         jobsets: Informer,
         jobs: Informer,
+        services: Informer,
         report: Report,
         gates: Collection[str] = (),
     ) -> None:
@@ -46,7 +47,8 @@ class JobSetController:
         self._recorder = Recorder(kube, clock, "jobset", report, action="Reconciling")
         self._queue: WorkQueue[Key] = WorkQueue(clock)
         jobsets.subscribe(self._on_jobset)
-        jobs.subscribe(self._on_job)
+        jobs.subscribe(self._on_owned)
+        services.subscribe(self._on_owned)
 
     async def run(self) -> None:
         """Works until cancelled."""
@@ -55,10 +57,10 @@ class JobSetController:
     def _on_jobset(self, _kind: Change, jobset: Object, _before: Object | None) -> None:
         self._queue.add(key_of(jobset))
 
-    def _on_job(self, _kind: Change, job: Object, _before: Object | None) -> None:
-        owner = controller_of(job)
+    def _on_owned(self, _kind: Change, owned: Object, _before: Object | None) -> None:
+        owner = controller_of(owned)
         if owner is not None and owner["kind"] == KIND:
-            self._queue.add((job["metadata"]["namespace"], owner["name"]))
+            self._queue.add((owned["metadata"]["namespace"], owner["name"]))
 
     async def sync(self, key: Key) -> None:
         """One reconciliation of one JobSet."""

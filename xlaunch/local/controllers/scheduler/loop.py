@@ -81,6 +81,7 @@ class Scheduler:
             "reason": "Unschedulable",
             "message": message,
             "lastTransitionTime": stamp(self._clock.now()),
+            "observedGeneration": pod["metadata"].get("generation"),
         }
         await self._failures.record(pod, Note("Warning", "FailedScheduling", message))
 

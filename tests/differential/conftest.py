@@ -1,0 +1,68 @@
+"""The two clusters that are compared: the embedded one, and Kubernetes 1.37.2 with the node agent attached."""
+
+import os
+
+import pytest
+from worlds import World, attached
+
+from differential.clusters import cluster
+from differential.shapes import ROLE, SLOT
+from testbed.control_plane import ControlPlane
+from xlaunch.cluster.api import MERGE
+from xlaunch.cluster.connect import TargetOptions, connect
+
+# Half the time: short enough for the real one never to wait, long enough to look twice during a back-off of 10 s
+SCALE = 0.5
+# As many sequences run side by side, each on the nodes of two slices
+SLOTS = 6
+SIZE = ("--tpu-type=v5litepod-16", f"--slices={2 * SLOTS}", f"--heads={SLOTS}")
+
+
+@pytest.fixture(scope="session")
+def kubeconfigs(tmp_path_factory, control_planes):
+    """Those of both, with time scales: by name."""
+    plane = control_planes(ControlPlane(kubernetes="1.37.2"))
+    world = World(tmp_path_factory.mktemp("home"), ())
+    with attached(plane.kubeconfig, *SIZE, log=plane.directory / "node-agent.log"):
+        up = world.json("local", "up", *SIZE, f"--time-scale={SCALE}", target=False)
+        try:
+            found = {"embedded": (up["kubeconfig"], SCALE), "real": (plane.kubeconfig, 1.0)}
+            for kubeconfig, _ in found.values():
+                make_slots(kubeconfig)
+            yield found
+        finally:
+            world.xlaunch("local", "down", target=False)
+
+
+def make_slots(kubeconfig):
+    """Gives every slot two slices, and a node for heads."""
+    api = connect(TargetOptions(kubeconfig=str(kubeconfig)), {}).api
+    for node in api.request("GET", "/api/v1/nodes").body["items"]:
+        name = node["metadata"]["name"]
+        worker = name.startswith("tpu-")
+        slot = int(name.split("-")[1]) // 2 if worker else int(name.rpartition("-")[2])
+        body = {"metadata": {"labels": {SLOT: str(slot), ROLE: "worker" if worker else "head"}}}
+        api.request("PATCH", f"/api/v1/nodes/{name}", body=body, content_type=MERGE)
+
+
+@pytest.fixture(scope="session")
+def twins(kubeconfigs):
+    """A function from the name of a new namespace to it on both clusters."""
+
+    def make(namespace):
+        return [cluster(name, path, namespace, scale) for name, (path, scale) in kubeconfigs.items()]
+
+    return make
+
+
+def pytest_generate_tests(metafunc):
+    """`seed` runs over DIFFERENTIAL_SEEDS, e.g. `7,20-29`; a few of them where nothing is said."""
+    if "seed" in metafunc.fixturenames and "twins" in metafunc.fixturenames:
+        metafunc.parametrize("seed", list(seeds(os.environ.get("DIFFERENTIAL_SEEDS", "1-8"))))
+
+
+def seeds(text):
+    """The numbers that `7,20-29` means."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)

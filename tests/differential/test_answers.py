@@ -1,0 +1,46 @@
+"""The same requests to both API servers: codes, reasons, sentences, causes, warnings, and the objects with defaults."""
+
+import pytest
+
+from differential.compare import readable
+from differential.corpus import creations, mixtures
+from differential.corpus_changes import changes, stored
+from differential.corpus_jobs import JOBS, OTHERS, PODS
+from differential.corpus_jobsets import VARIATIONS
+from differential.known import explained
+
+pytestmark = [pytest.mark.real, pytest.mark.xdist_group("differential")]
+
+EVERY = {"jobsets": VARIATIONS, "jobs": JOBS, "pods": PODS, **OTHERS}
+
+
+@pytest.fixture(scope="module")
+def pair(twins):
+    return twins("answers")
+
+
+def compared(pair, calls):
+    """The differences between the answers, as one text."""
+    told = []
+    for call in calls:
+        embedded, real = (each.ask(call) for each in pair)
+        if embedded != real and not explained(call, embedded, real):
+            told.append(f"{call.name}\n{readable(embedded, real)}")
+    return "\n\n".join(told)
+
+
+@pytest.mark.parametrize("plural", EVERY)
+def test_creations_are_answered_alike(pair, plural):
+    assert not compared(pair, creations(plural, EVERY[plural]))
+
+
+@pytest.mark.parametrize("plural", EVERY)
+def test_several_mistakes_at_once_are_answered_alike(pair, plural):
+    assert not compared(pair, mixtures(plural, EVERY[plural], seed=1, count=40))
+
+
+def test_requests_to_what_exists_are_answered_alike(pair):
+    for plural, obj in stored():
+        for each in pair:
+            each.api.request("POST", each.path(plural), body=obj)
+    assert not compared(pair, changes())

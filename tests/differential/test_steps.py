@@ -1,0 +1,63 @@
+"""The sequences: the same for a seed, of every kind, and short enough to wait for."""
+
+from collections import Counter
+
+import pytest
+
+from differential.run import Actor
+from differential.shapes import ROLE, SLOT, placed
+from differential.steps import Step, sequence
+
+SEEDS = range(300)
+
+
+def test_a_seed_means_one_sequence():
+    assert [sequence(seed) for seed in range(20)] == [sequence(seed) for seed in range(20)]
+    assert len({str(sequence(seed)) for seed in SEEDS}) == len(SEEDS)
+
+
+def test_every_action_occurs_and_can_be_done():
+    actions = Counter(step.action for seed in SEEDS for step in sequence(seed).steps)
+    assert all(hasattr(Actor, action) for action in actions if action != "create")
+    assert min(actions.values()) >= 20
+    assert len(actions) >= 12
+
+
+def test_every_shape_occurs():
+    specs = [sequence(seed).jobset["spec"] for seed in SEEDS]
+    jobs = [each["template"] for spec in specs for each in spec["replicatedJobs"]]
+    assert {tuple(sorted(spec)) for spec in specs if "coordinator" in spec}
+    assert {spec.get("startupPolicy", {}).get("startupPolicyOrder") for spec in specs} == {None, "InOrder"}
+    assert {job["spec"]["template"]["spec"]["restartPolicy"] for job in jobs} == {"Never", "OnFailure"}
+    assert any("exclusive-topology" in str(job.get("metadata")) for job in jobs)
+    for field in ("podFailurePolicy", "podReplacementPolicy"):
+        assert any(field in job["spec"] for job in jobs)
+    for field in ("failurePolicy", "successPolicy", "suspend", "ttlSecondsAfterFinished", "network"):
+        assert any(field in spec for spec in specs)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_sequence_begins_with_a_jobset_and_ends_without_one(seed):
+    actions = [step.action for step in sequence(seed).steps]
+    assert actions[:2] == ["create", "settle"]
+    assert actions[-2:] == ["delete_jobset", "settle"]
+    assert actions.count("settle") <= 12
+
+
+def test_all_pods_of_a_sequence_belong_to_its_slot():
+    placed_spec = placed(sequence(3).jobset, 4)["spec"]
+    pods = [each["template"]["spec"]["template"]["spec"] for each in placed_spec["replicatedJobs"]]
+    assert [pod["nodeSelector"] for pod in pods] == [{SLOT: "4", ROLE: "head"}, {SLOT: "4", ROLE: "worker"}]
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (Step("settle"), "settle"),
+        (Step("delete_pod", "set-head-0", 1, 0), "delete_pod set-head-0[1] 0"),
+        (Step("delete_pod", "set-head-0"), "delete_pod set-head-0[0]"),
+        (Step("suspend", value=False), "suspend False"),
+    ],
+)
+def test_a_step_says_what_it_does(step, told):
+    assert str(step) == told

@@ -255,4 +255,4 @@ def test_the_error_of_several_names_all():
     refusals = [Refusal("Job", "a-0", "Invalid", "no"), Refusal("Pod", "a-0-0", "Forbidden", "no")]
     error = PlanRefusedError(plan(), refusals)
     assert (error.message, error.why) == ("The API server refuses 2 objects of demo-elastic", "Job a-0, Pod a-0-0")
-    assert error.reason == "Invalid"
+    assert (error.reason, error.next) == ("Invalid", "Correct what they name; --dry-run shows the manifest")

@@ -7,7 +7,6 @@ import pytest
 from refusing import changed, rendered
 from worlds import until
 
-from xlaunch.cluster.connect import TargetOptions, connect
 from xlaunch.cluster.dry_run import DryRun
 from xlaunch.core.clock import SystemClock
 from xlaunch.core.plan import finished
@@ -17,8 +16,7 @@ pytestmark = pytest.mark.e2e
 
 def asked(cluster, manifest):
     """What the server says to a manifest that xlaunch itself would not have rendered."""
-    api = connect(TargetOptions(kubeconfig=str(cluster.kubeconfig)), {}).api
-    return DryRun(api, finished(manifest), clock=SystemClock(), timeout=10.0, notice=print).report()
+    return DryRun(cluster.api, finished(manifest), clock=SystemClock(), timeout=10.0, notice=print).report()
 
 
 def traces(cluster, name):

@@ -45,13 +45,12 @@ class PlanRefusedError(RefusedError):
     def __init__(self, plan: Plan, refusals: list[Refusal]) -> None:
         first = refusals[0]
         if len(refusals) == 1:
-            message, why = f"The API server refuses {first.kind} {first.name}", first.message
+            message, why, named = f"The API server refuses {first.kind} {first.name}", first.message, "it names"
         else:
             message = f"The API server refuses {len(refusals)} objects of {plan.name}"
-            why = ", ".join(f"{each.kind} {each.name}" for each in refusals)
-        step = next(
-            (each.next for each in refusals if each.next), "Correct what it names; --dry-run shows the manifest"
-        )
+            why, named = ", ".join(f"{each.kind} {each.name}" for each in refusals), "they name"
+        known = next((each.next for each in refusals if each.next), "")
+        step = known or f"Correct what {named}; --dry-run shows the manifest"
         super().__init__(message, why=why, next=step, reason=first.reason)
         told = ("kind", "name", "reason", "message")
         self.more = {"refusals": [{key: getattr(each, key) for key in told} for each in refusals]}

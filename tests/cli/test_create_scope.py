@@ -43,7 +43,7 @@ def submitted(cluster, *line, code=0):
 @pytest.mark.parametrize(
     ("gate", "scope", "why"),
     [
-        (True, "slice", "JobSet can restart single slices here"),
+        (True, "slice", "JobSet's feature gate RestartJob is on"),
         (False, "pod", "JobSet's feature gate RestartJob is off"),
         (None, "pod", "RestartJob came with JobSet 0.12, and this is 0.11"),
     ],

@@ -38,5 +38,5 @@ def choose(server: DryRun) -> Choice:
             ) from error
         raise
     if restarts_slices(reply.body):
-        return Choice(SLICE, "JobSet can restart single slices here")
+        return Choice(SLICE, "JobSet's feature gate RestartJob is on")
     return Choice(POD, "the template has no rule that restarts single slices")

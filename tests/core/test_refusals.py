@@ -13,6 +13,10 @@ COORDINATOR = (
     'spec will lead to invalid label value "a.a" for coordinator label "jobset.sigs.k8s.io/coordinator" (long JobSet /'
     " ReplicatedJob / SubDomain name?): must be no more than 63 bytes"
 )
+UNFINISHED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
 JOBS = json.dumps([{"name": "worker", "args": ['a "quoted": word', "b: c"]}] * 40)
 
 
@@ -51,6 +55,17 @@ def cause(field, message):
             [cause("spec.a", "Required value"), cause("spec.a", "Required value"), cause("spec.b", "Forbidden: no")],
             "spec.a: Required value (1 more)",
             id="several",
+        ),
+        pytest.param(
+            [
+                cause("spec.a", "Required value"),
+                cause(
+                    "<nil>",
+                    f"Invalid value: null: {UNFINISHED}",
+                ),
+            ],
+            "spec.a: Required value",
+            id="a remark about the check itself",
         ),
     ],
 )

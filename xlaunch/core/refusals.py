@@ -16,6 +16,8 @@ _SHOWN = re.compile(r"\b(Invalid value|Unsupported value|Not found|Duplicate val
 # A webhook's plain error has no field: it is printed as Go's nil path, and as an error of the server's own
 _PLAIN = re.compile(r"^<nil>: (Internal error: )?")
 _GO_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# What the API server adds to a custom resource's errors (apiextensions-apiserver v0.35 customresource/strategy.go)
+_UNFINISHED = "some validation rules were not checked because the object was invalid"
 _STRICT = re.compile(r"^.* cannot be handled as an? \S+: strict decoding error: ")
 
 
@@ -25,7 +27,9 @@ def sentence(message: str, details: Mapping[str, Any]) -> str:
     Of several causes the first is told, and how many more there are. Without causes (quota, policies of others, unknown
     fields, JobSet before 0.12) the server's own message stands.
     """
-    causes = [each for each in details.get("causes") or () if each.get("message")]
+    causes = [
+        each for each in details.get("causes") or () if each.get("message") and _UNFINISHED not in each["message"]
+    ]
     told = list(dict.fromkeys(f"{each.get('field') or '<nil>'}: {each['message']}" for each in causes))
     if not told:
         told = [_STRICT.sub("", message)]

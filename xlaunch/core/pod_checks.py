@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from xlaunch.core.names import (
@@ -32,6 +32,7 @@ def problems(template: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.containers is empty"
     yield from _name_problems(spec, path)
     yield from _selector_problems(spec, path)
+    yield from _volume_problems(spec.get("volumes") or (), f"{path}.volumes")
     volumes = [volume.get("name") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)]
     names: set[str] = set()
     ports: set[tuple[Any, Any]] = set()
@@ -89,6 +90,22 @@ def _selector_problems(spec: Pod, path: str) -> Iterator[str]:
             yield f"{place} has a value although its operator is Exists"
         if "tolerationSeconds" in toleration and toleration.get("effect") != "NoExecute":
             yield f"{place}.tolerationSeconds goes with the effect NoExecute only"
+
+
+def _volume_problems(volumes: Iterable[Any], path: str) -> Iterator[str]:
+    """What the server would say only of one volume at a time, or (an amount) without a word of which it is."""
+    names: list[Any] = []
+    for index, volume in enumerate(volumes):
+        if not isinstance(volume, Mapping):
+            yield f"{path}[{index}] is not a mapping"
+            continue
+        if volume.get("name") in names:
+            yield f"{path}[{index}].name {volume['name']} is taken by another volume"
+        names.append(volume.get("name"))
+        directory = volume.get("emptyDir")
+        size = directory.get("sizeLimit") if isinstance(directory, Mapping) else None
+        if size is not None and not is_quantity(str(size)):
+            yield f"{path}[{index}].emptyDir.sizeLimit is {size!r}, which is no amount"
 
 
 def _container_problems(container: Mapping[str, Any], path: str, volumes: list[Any]) -> Iterator[str]:

@@ -124,6 +124,14 @@ def test_a_go_program_writes_the_fields_that_its_types_require():
     assert (filled["name"], filled["dependsOn"]) == ("", [{"name": "x", "status": ""}])
 
 
+def test_a_required_field_of_two_types_is_missed():
+    main = {"name": "main", "image": "x", "livenessProbe": {"httpGet": {"path": "/"}}}
+    jobs = [{"name": "w", "template": {"spec": {"template": {"spec": {"containers": [main]}}}}}]
+    filled = with_zero_values(with_spec(replicatedJobs=jobs), definition("JobSet"))
+    [missed] = check(filled, "JobSet")
+    assert (missed.field.rpartition(".")[2], missed.message) == ("port", "Required value")
+
+
 def test_an_int_or_string_may_be_both():
     for port in (80, "http"):
         assert decode({"spec": {"ports": [{"targetPort": port}]}}, "Service").problems == []

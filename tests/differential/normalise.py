@@ -61,6 +61,9 @@ POOL = "cloud.google.com/gke-nodepool"
 NODE_COMPONENTS = ("kubelet", "default-scheduler")
 # Their controllers do what nobody needs here: nothing forwards to pods
 ELSEWHERE = ("endpoint-slice-controller", "endpoint-controller")
+# What depends on who comes first, on a real cluster as well: whether a follower is tried before its leader has a node,
+# a pod before a node is free, a Job again before JobSet's cache has heard of its end
+RACES = ("follower pod node selector", "leader pod not yet scheduled", "FailedScheduling", "already exists")
 # It counts the nodes of all sequences that run at the same time
 NODE_COUNTS = re.compile(r"^\d+/\d+ nodes are available: .*$", re.DOTALL)
 
@@ -92,7 +95,8 @@ def _unplaced(value: Any) -> Any:
 
 def events(found: list[Object]) -> list[str]:
     """Events as sentences, each once: how often one is repeated depends on how fast the machine is."""
-    return sorted({_sentence(each) for each in found if _component(each) not in ELSEWHERE})
+    said = {_sentence(each) for each in found if _component(each) not in ELSEWHERE}
+    return sorted(each for each in said if not any(race in each for race in RACES))
 
 
 def _component(event: Object) -> str:

@@ -13,8 +13,9 @@ SLOT, ROLE = "differential.test/slot", "differential.test/role"
 POOL = "cloud.google.com/gke-nodepool"
 NAME = "set"
 
-# What a process does on SIGTERM; without a handler the shell ends with 143
-TERM = {"dies": "", "exits 0": "trap 'exit 0' TERM; ", "exits 7": "trap 'exit 7' TERM; ", "stays": "trap '' TERM; "}
+# What a process does on SIGTERM; without a handler the shell ends with 143. None exits 0: whether a deleted pod counts
+# as succeeded then depends on whether it ends before the Job controller's next batch, on a real cluster as here
+TERM = {"dies": "", "exits 7": "trap 'exit 7' TERM; ", "stays": "trap '' TERM; "}
 # USR1 and USR2 are how a sequence makes a container end with a code
 SCRIPT = "trap 'exit 3' USR1; trap 'exit 0' USR2; %swhile :; do sleep 600 & wait $!; done"
 FAILURE_POLICIES: tuple[Object | None, ...] = (
@@ -74,7 +75,7 @@ def _replicated(name: str, job: Object, replicas: int = 1) -> Object:
 
 def _job(random: Random, hosts: int, backoff: int) -> Object:
     policy = random.choice(("Never", "OnFailure"))
-    handler = random.choice(("dies", "dies", "exits 0", "exits 7", "stays"))
+    handler = random.choice(("dies", "dies", "exits 7", "stays"))
     container: Object = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", SCRIPT % TERM[handler]]}
     pod: Object = {
         "restartPolicy": policy,

@@ -2,8 +2,10 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 from refusing import changed, rendered
 from worlds import until
 
@@ -12,6 +14,8 @@ from xlaunch.core.clock import SystemClock
 from xlaunch.core.plan import finished
 
 pytestmark = pytest.mark.e2e
+
+RENDERED = Path(__file__).parents[1] / "golden" / "create-pathways"
 
 
 def asked(cluster, manifest):
@@ -78,6 +82,22 @@ def test_what_only_pods_are_refused_for(cluster):
     said = cluster.xlaunch(*asking, *more, code=4).stderr
     assert said.count("Refused: Pod ") == 2
     assert "Error: The API server refuses 2 objects of poor. Pod poor-pathways-head-0-0, Pod poor-worker-0-3." in said
+
+
+def test_what_we_render_is_taken_whole(cluster):
+    """All golden manifests: JobSet, Jobs and pods, but for what one of them names and one needs a gate for."""
+    wrong = {}
+    for path in sorted(RENDERED.glob("*.yaml")):
+        manifest = yaml.safe_load(path.read_text(encoding="utf-8"))
+        manifest["metadata"]["namespace"] = "default"
+        report = asked(cluster, manifest)
+        assert report.warnings == {}
+        if report.refusals:
+            wrong[path.stem] = {(each.kind, each.message.rpartition(": ")[2]) for each in report.refusals}
+    assert wrong == {
+        "every-flag": {("Pod", 'serviceaccount "runner" not found')},
+        "slice-scope": {("JobSet", "JobSet's feature gate RestartJob is off")},
+    }
 
 
 @pytest.mark.verified("11.9")

@@ -1,0 +1,87 @@
+"""One slice per node pool: what the loss of a slice's first host, its leader, means for the others."""
+
+import time
+
+import pytest
+from following import Following, counting
+from looking import events
+from losing import LOAD, ends, goes_on, hosts, is_about, lose, row, waited, whole
+from outages import alarm, obey
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+REFUSED = (
+    'Error creating: admission webhook "vpod.kb.io" denied the request: follower pod node selector for topology domain '
+    "not found. missing selector: cloud.google.com/gke-nodepool"
+)
+
+
+def refusals(cluster, job):
+    """How often a follower of that Job was refused."""
+    mine = [each for each in cluster.get("events") if each["involvedObject"]["name"] == job]
+    return sum(each.get("count") or 1 for each in mine if each["reason"] == "FailedCreate")
+
+
+def pools(cluster, name, index):
+    """The node pools in which a slice's pods run."""
+    there = hosts(cluster, name, index).values()
+    nodes = [cluster.get("node", pod["spec"]["nodeName"]) for pod in there]
+    return {node["metadata"]["labels"]["cloud.google.com/gke-nodepool"] for node in nodes}
+
+
+def uid_by_host(cluster, name, index):
+    return {host: pod["metadata"]["uid"] for host, pod in hosts(cluster, name, index).items()}
+
+
+@pytest.mark.verified("9.1", "9.2")
+def test_a_lost_leader_comes_back_in_the_pool_of_its_followers(cluster):
+    """Alone in one slice, with a follower in the other."""
+    counting(cluster, "leader", slices=2)
+    following = Following(cluster, "leader")
+    told = [each for index in (0, 1) for each in events(cluster, f"leader-worker-{index}") if each[1] == "FailedCreate"]
+    assert set(told) == {("Warning", "FailedCreate", REFUSED)}
+    assert cluster.json("status", "leader")["alarms"] == []
+    before = [uid_by_host(cluster, "leader", index) for index in (0, 1)]
+    places = [pools(cluster, "leader", index) for index in (0, 1)]
+    assert [len(each) for each in places] == [1, 1]
+    alone, _ = lose(cluster, "leader", 0, 0)
+    both, _ = lose(cluster, "leader", 1, 0, 3)
+    assert is_about(waited(cluster, "leader", 0, 0, alone), 10, cluster)
+    assert is_about(waited(cluster, "leader", 1, 3, both), 20, cluster)
+    until(lambda: whole(cluster, "leader", 0) and whole(cluster, "leader", 1), "the slices to be whole")
+    after = [uid_by_host(cluster, "leader", index) for index in (0, 1)]
+    assert [pools(cluster, "leader", index) for index in (0, 1)] == places
+    new = [{host for host, uid in now.items() if uid != then[host]} for then, now in zip(before, after, strict=True)]
+    assert new == [{0}, {0, 3}]
+    assert [row(cluster, "leader", index)["lost"] for index in (0, 1)] == [1, 2]
+    assert cluster.json("status", "leader")["alarms"] == []
+    ends(cluster, "leader", following)
+
+
+@pytest.mark.verified("0.E", "9.3")
+def test_a_failed_leader_lets_no_follower_in_and_the_alarm_knows_what_helps(cluster):
+    counting(cluster, "stuck")
+    following = Following(cluster, "stuck")
+    leader = hosts(cluster, "stuck", 0)[0]["metadata"]["name"]
+    cluster.kubectl("patch", "pod", leader, "-p", '{"spec":{"activeDeadlineSeconds":1}}')
+    until(lambda: cluster.get("pod", leader)["status"]["phase"] == "Failed", "the leader to fail")
+    told = alarm(cluster, "stuck")
+    assert (told["reason"], told["next"]) == ("FailedLeader", f"kubectl delete pod {leader} -n default")
+    until(lambda: whole(cluster, "stuck", 0), "the next leader")
+    refused = refusals(cluster, "stuck-worker-0")
+    lose(cluster, "stuck", 0, 3)
+    until(lambda: refusals(cluster, "stuck-worker-0") > refused, "the follower to be refused")
+    stuck = row(cluster, "stuck", 0)
+    assert (stuck["ready"], stuck["missing"], stuck["lost"], stuck["budgetLeft"]) == (3, 1, 2, 6)
+    assert 0 <= stuck["nextReplacementSeconds"] <= 20
+    goes_on(cluster, "stuck")
+    assert cluster.json("status", "stuck")["alarms"] == [told]
+    obeyed = time.time()
+    obey(cluster, told)
+    assert waited(cluster, "stuck", 0, 3, obeyed) <= LOAD
+    back = until(lambda: whole(cluster, "stuck", 0), "the slice to be whole")
+    assert (back["lost"], back["missing"]) == (2, 0)
+    assert cluster.json("status", "stuck")["alarms"] == []
+    assert len(following.lives()) == 1
+    ends(cluster, "stuck", following)

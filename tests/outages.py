@@ -1,0 +1,114 @@
+"""What scenarios about lost machines do: nodes fall silent and come back, pools go and are made again."""
+
+import json
+import shlex
+import subprocess
+import threading
+from contextlib import contextmanager
+
+from losing import row
+from worlds import KUBECTL, until
+
+# The labels of clusters on which a silent node is noticed after some 10 s of everybody's time
+FAST_NODES = ("embedded-fast-nodes", "real-fast-nodes")
+UNREACHABLE = "node.kubernetes.io/unreachable"
+# Seconds of everybody's time for which pods stay on a silent node: enough to look at them on a busy machine
+PATIENCE = 20
+
+
+@contextmanager
+def lost(cluster, *nodes):
+    """These machines lose power. At the end they are there and ready again, also those whose objects are gone."""
+    cluster.kubectl("annotate", "node", *nodes, "xlaunch.dev/lost=true")
+    try:
+        yield
+    finally:
+        restore(cluster, nodes)
+
+
+def restore(cluster, nodes):
+    """Brings machines back: by a new Node object where there is none."""
+    there = {node["metadata"]["name"] for node in cluster.get("nodes")}
+    for name in nodes:
+        if name in there:
+            cluster.kubectl("annotate", "node", name, "xlaunch.dev/lost-")
+        else:
+            body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+            cluster.kubectl("create", "-f", "-", stdin=json.dumps(body))
+    until(lambda: all(is_well(cluster.get("node", name)) for name in nodes), f"{nodes} to be ready")
+
+
+def is_well(node):
+    """Whether the node is ready, and no taint says that it was not."""
+    taints = {taint["key"] for taint in node["spec"].get("taints", ())}
+    told = {each["type"]: each["status"] for each in node.get("status", {}).get("conditions", ())}
+    return told.get("Ready") == "True" and not any(key.startswith("node.kubernetes.io/") for key in taints)
+
+
+def patience(cluster):
+    """The tolerationSeconds that come to PATIENCE."""
+    return round(PATIENCE / cluster.unit)
+
+
+def impatient(cluster, pod):
+    """Lets a pod that lives tolerate a silent node for no longer than that."""
+    seconds, tolerations = patience(cluster), cluster.get("pod", pod)["spec"]["tolerations"]
+    shorter = [{**each, "tolerationSeconds": seconds} if "tolerationSeconds" in each else each for each in tolerations]
+    patch = [{"op": "replace", "path": "/spec/tolerations", "value": shorter}]
+    cluster.kubectl("patch", "pod", pod, "--type=json", "-p", json.dumps(patch))
+
+
+def short_of_hosts(cluster, name, index=0):
+    """The slice's row while hosts are missing."""
+    found = row(cluster, name, index)
+    return found if found["missing"] else None
+
+
+def alarm(cluster, name):
+    """The one alarm of a workload, once there is one."""
+    found = until(lambda: cluster.json("status", name)["alarms"], "an alarm", timeout=90)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def obey(cluster, told):
+    """Runs the command that an alarm recommends."""
+    program, *argv = shlex.split(told["next"])
+    assert program == "kubectl"
+    cluster.kubectl(*argv)
+
+
+def disrupted(cluster, pod):
+    """Why a pod was told to go: reason and message of its condition DisruptionTarget."""
+    told = cluster.get("pod", pod)["status"]["conditions"]
+    return next((each["reason"], each["message"]) for each in told if each["type"] == "DisruptionTarget")
+
+
+class PodHistory:
+    """Every version of every pod from now on, in order: what was there for a moment only is in it too."""
+
+    def __init__(self, cluster):
+        line = [KUBECTL, "--kubeconfig", str(cluster.kubeconfig), "get", "pods", "--watch", "-o", "json"]
+        self._process = subprocess.Popen(line, env=cluster.environment(), stdout=subprocess.PIPE, text=True)
+        self.versions = []
+        self._thread = threading.Thread(target=self._take)
+        self._thread.start()
+
+    def _take(self):
+        decoder, text = json.JSONDecoder(), ""
+        for line in self._process.stdout:
+            text += line
+            if line == "}\n":
+                self.versions.append(decoder.decode(text))
+                text = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._thread.join()
+
+    def of(self, pod):
+        """The versions of one pod."""
+        return [each for each in self.versions if each["metadata"]["name"] == pod]

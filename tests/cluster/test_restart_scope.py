@@ -6,7 +6,7 @@ import pytest
 from fakes.api import status_error
 from fakes.clock import FakeClock
 from fakes.cluster import reference_jobset
-from fakes.store import LOST, StoreApi, bodies
+from fakes.store import LOST, TOO_LONG, StoreApi, bodies
 
 from xlaunch.cluster.dry_run import DryRun
 from xlaunch.cluster.restart_scope import choose
@@ -42,7 +42,7 @@ def chosen(api, made=None, timeout=60.0):
 def test_accepted_is_slice_and_nothing_is_stored(api):
     assert chosen(api).scope == "slice"
     assert api.objects == {}
-    assert [call.query["dryRun"] for call in api.calls if call.method == "POST"] == ["All"]
+    assert {call.query["dryRun"] for call in api.calls if call.method == "POST"} == {"All"}
 
 
 def test_a_workload_of_that_name_does_not_stand_in_the_way(api):
@@ -64,6 +64,23 @@ def test_refused_for_want_of_restart_job_is_pod(api, refusal, why):
 
 def test_a_template_without_such_a_rule_is_pod(api):
     assert chosen(api, plan("RestartJobSet")).scope == "pod"
+
+
+@pytest.mark.parametrize(
+    ("answer", "scope"),
+    [
+        (None, "pod"),
+        (status_error(403, "Forbidden", TOO_LONG), "pod"),
+        (status_error(422, "Invalid", TOO_LONG), "slice"),
+        (QUOTA, "slice"),
+    ],
+)
+def test_a_schema_that_is_newer_than_its_controller_is_not_believed(api, answer, scope):
+    """Its rules would be stored, and a failed slice would leave the controller without an answer for ever."""
+    api.on_probe = answer
+    choice = chosen(api)
+    assert choice.scope == scope
+    assert ("older than its schema" in choice.why) == (scope == "pod")
 
 
 def test_any_other_refusal_is_the_plans_own(api):
@@ -92,7 +109,9 @@ def test_no_namespace_and_no_jobset_are_said_as_by_a_submission(api):
 def test_what_passes_is_tried_again(api):
     api.fail("POST", BUSY, LOST, BUSY)
     assert chosen(api).scope == "slice"
-    assert len(bodies(api, "POST")) == 4
+    api.fail("POST", LOST)
+    assert chosen(api).scope == "slice"
+    assert len(bodies(api, "POST")) == 5 + 3
 
 
 def test_a_server_that_never_answers_is_not_waited_for(api):

@@ -64,3 +64,12 @@ def test_what_is_asked_is_wrong_in_nothing_but_the_length_of_the_label():
 def test_words():
     assert str(JobSetVersion("v0.12.0", "image")) == "v0.12.0"
     assert str(JobSetVersion()) == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "before"),
+    [("0.11", True), ("v0.11.1", True), ("0.9", True), ("0.12", False), ("v0.12.0+xlaunch", False), ("1.0", False),
+     ("", False), ("main", False)],
+)  # fmt: skip
+def test_before_a_release(version, before):
+    assert JobSetVersion(version).is_before(0, 12) is before

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from fakes.api import Call, FakeStream, event, object_list, status_error
 from xlaunch.cluster.api import Reply
 from xlaunch.core.errors import NetworkError
+from xlaunch.core.jobset_version import probe
 
+TOO_LONG = 'admission webhook "vjobset.kb.io" denied the request: <nil>: spec will lead to invalid label value "x"'
 LOST = NetworkError("Cannot reach the API server", why="Connection reset by peer")
 NAMED = re.compile(r"(?P<collection>/apis?/.+/(?P<kind>jobsets|pods|nodes|jobs))/(?P<name>[^/]+)$")
 
@@ -19,7 +21,8 @@ class StoreApi:
     `fail(method, *errors)` raises them one by one before anything happens. `lose(method)` does what was asked and
     loses the answer. `meanwhile(method, act)` lets somebody else act just before. A kind in `verdicts` is refused, or
     an object for which the function there returns an error; one in `forbidden` is not for this user to create, and one
-    in `cautions` comes with warnings.
+    in `cautions` comes with warnings. `on_probe` is what JobSet's webhook says to who asks for its version, None for
+    nothing, as up to 0.10.
     """
 
     def __init__(self, clock, namespace="default"):
@@ -29,6 +32,7 @@ class StoreApi:
         self.errors, self.losses, self.others = {}, {}, {}
         self.leaving = {}
         self.verdicts, self.forbidden, self.cautions = {}, set(), {}
+        self.on_probe = status_error(422, "Invalid", TOO_LONG)
         self.version = 0
 
     def fail(self, method, *errors):
@@ -90,6 +94,8 @@ class StoreApi:
 
     def _post(self, path, query, body):
         kind = body.get("kind")
+        if body == probe() and self.on_probe:
+            raise self.on_probe
         if kind == "SelfSubjectAccessReview":
             asked = body["spec"]["resourceAttributes"]["resource"]
             return Reply(201, {"status": {"allowed": asked not in {f"{each.lower()}s" for each in self.forbidden}}})

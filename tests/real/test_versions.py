@@ -1,6 +1,9 @@
 """Every version that can be built runs: one control plane each, asked what it is and made to act."""
 
+import copy
 import json
+from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from worlds import until
@@ -8,7 +11,8 @@ from worlds import until
 from testbed import kwok
 from testbed.control_plane import ControlPlane
 from testbed.upstreams import versions
-from xlaunch.cluster.versions import answered_version
+from xlaunch.cluster.api import JOBSET_GROUP_VERSION, namespaced
+from xlaunch.cluster.versions import CRD, answered_version
 
 pytestmark = pytest.mark.real
 
@@ -46,7 +50,11 @@ def test_jobsets_version_is_told_though_neither_deployment_nor_label_say_it(requ
         told = world.json("version", *flags, target=False)
         assert (told["jobset"], told["jobsetSource"]) == (known.split()[0], "schema")
         assert f"JobSet {known} (by the fields of its schema)" in world.xlaunch("version", *flags, target=False).stdout
-    assert str(answered_version(control_plane.api)) == ANSWERS_AS[jobset_of(request)]
+    assert str(answered_version(partial(dry_run, control_plane.api))) == ANSWERS_AS[jobset_of(request)]
+
+
+def dry_run(api, body):
+    return api.request("POST", namespaced(api, JOBSET_GROUP_VERSION, "jobsets"), query={"dryRun": "All"}, body=body)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +69,28 @@ def test_before_0_12_slices_do_not_restart_alone(request, control_plane, world):
         assert done.stdout.startswith(action)
         assert f"--restart-scope=auto means pod here: {why}." in done.stderr
     assert [each["metadata"]["name"] for each in world.get("jobsets")] == ["auto"]
+
+
+@contextmanager
+def newer_schema(api):
+    """The CRD takes RestartJob meanwhile, as where only the CRD was upgraded."""
+    before = api.request("GET", CRD).body
+    changed = copy.deepcopy(before)
+    [version] = changed["spec"]["versions"]
+    policy = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["failurePolicy"]
+    policy["properties"]["rules"]["items"]["properties"]["action"]["enum"].append("RestartJob")
+    stored = api.request("PUT", CRD, body=changed).body
+    try:
+        yield
+    finally:
+        api.request("PUT", CRD, body={**before, "metadata": stored["metadata"]})
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(jobset="0.11.1")], indirect=True, ids=str)
+def test_a_controller_that_is_older_than_its_schema_restarts_no_slices(control_plane, world):
+    why = "and the controller is 0.11, older than its schema"
+    with newer_schema(control_plane.api):
+        until(lambda: why in world.create("auto", "--restart-scope=auto", "--dry-run=server").stderr, "the new schema")
 
 
 @pytest.mark.parametrize("control_plane", [ControlPlane(jobset="0.10.1")], indirect=True, ids=str)

@@ -97,7 +97,7 @@ class DryRun:
         own = () if exists else (self._plan.name,)
         for name in (*own, *_stand_ins(self._plan.name)):
             try:
-                reply = self._create(_named(manifest, name))
+                reply = self.create(_named(manifest, name))
             except ApiError as error:
                 last = error
                 if not _is_taken(error):
@@ -137,7 +137,7 @@ class DryRun:
         label = f"{body['kind']} {name}"
         answer: Reply | ApiError
         try:
-            answer = self._create(body)
+            answer = self.create(body)
         except ApiError as error:
             answer = error
             if error.code != 4:
@@ -183,7 +183,8 @@ class DryRun:
             return False
         return (answer.get("status") or {}).get("allowed") is False
 
-    def _create(self, body: Object) -> Reply:
+    def create(self, body: Object) -> Reply:
+        """The answer to a dry-run create of any object. Raises ApiError for a refusal, NetworkError."""
         query = {"dryRun": "All", "fieldManager": "xlaunch", "fieldValidation": "Strict"}
         path = namespaced(self._api, body["apiVersion"], _plural(body), namespace=self._namespace)
         return self._persist(lambda: self._api.request("POST", path, query=query, body=body))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from xlaunch.cluster.dry_run import UNSUPPORTED, DryRun
 from xlaunch.cluster.submit import NO_RESTART_JOB
+from xlaunch.cluster.versions import answered_version
 from xlaunch.core.errors import RefusedError
-from xlaunch.core.restart_scope import POD, SLICE, restarts_slices
+from xlaunch.core.restart_scope import POD, SLICE, TOO_OLD, restarts_slices
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class Choice:
 def choose(server: DryRun) -> Choice:
     """The scope for this cluster. `server` asks about the plan with the scope `slice`.
 
-    Refused for want of RestartJob it is `pod`. Any other refusal is the plan's own, and is raised as a submission
-    raises it.
+    Accepted it is `slice`, unless the schema is newer than the controller, which would not know what to do. Refused for
+    want of RestartJob it is `pod`. Any other refusal is the plan's own, and is raised as a submission raises it.
     """
     try:
         reply = server.stored(exists=server.find() is not None)
@@ -37,6 +38,9 @@ def choose(server: DryRun) -> Choice:
                 reason=error.reason,
             ) from error
         raise
-    if restarts_slices(reply.body):
-        return Choice(SLICE, "JobSet's feature gate RestartJob is on")
-    return Choice(POD, "the template has no rule that restarts single slices")
+    if not restarts_slices(reply.body):
+        return Choice(POD, "the template has no rule that restarts single slices")
+    controller = answered_version(server.create)
+    if controller.is_before(0, 12):
+        return Choice(POD, f"{TOO_OLD}, and the controller is {controller}, older than its schema")
+    return Choice(SLICE, "JobSet's feature gate RestartJob is on")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from xlaunch.cluster.answers import strange
-from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, namespaced
+from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, Reply, namespaced
 from xlaunch.core.jobset_version import JobSetVersion, by_answer, by_schema, probe
 from xlaunch.core.restart_scope import TOO_OLD, lacking
 
@@ -45,7 +46,7 @@ def jobset_version(api: Api) -> JobSetVersion | None:
     crd = _get(api, CRD)
     if not crd and _get(api, GROUP) is None:
         return None
-    return _label(crd or {}) or schema_version(api, crd) or answered_version(api)
+    return _label(crd or {}) or schema_version(api, crd) or answered_version(partial(_dry_run, api))
 
 
 def schema_version(api: Api, crd: Object | None = None) -> JobSetVersion | None:
@@ -79,14 +80,18 @@ def _is_jobset(schema: Object) -> bool:
     return any(kind["kind"] == "JobSet" for kind in schema.get("x-kubernetes-group-version-kind") or ())
 
 
-def answered_version(api: Api) -> JobSetVersion:
-    """The version by what the webhook says to a dry run; an empty one where that may not be asked for."""
+def answered_version(create: Callable[[Object], Reply]) -> JobSetVersion:
+    """The controller's version by what its webhook says to `create`, a dry run; an empty one where it says nothing."""
     try:
-        path = namespaced(api, JOBSET_GROUP_VERSION, "jobsets", namespace=api.namespace)
-        reply = api.request("POST", path, query={"dryRun": "All"}, body=probe(), timeout=10.0)
+        reply = create(probe())
     except ApiError as error:
         return by_answer(error.status, error.message)
     return by_answer(reply.status, "")
+
+
+def _dry_run(api: Api, body: Object) -> Reply:
+    path = namespaced(api, JOBSET_GROUP_VERSION, "jobsets")
+    return api.request("POST", path, query={"dryRun": "All"}, body=body, timeout=10.0)
 
 
 def _label(item: Object) -> JobSetVersion | None:

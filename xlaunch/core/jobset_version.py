@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,6 +37,11 @@ class JobSetVersion:
     def __str__(self) -> str:
         """In words: "0.12 or later"."""
         return f"{self.version} {self.bound}".rstrip()
+
+    def is_before(self, major: int, minor: int) -> bool:
+        """Whether it is known to be older than that release."""
+        found = re.match(r"v?(\d+)\.(\d+)", self.version)
+        return found is not None and (int(found[1]), int(found[2])) < (major, minor)
 
 
 def by_schema(schema: Object) -> JobSetVersion:

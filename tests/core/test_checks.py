@@ -54,6 +54,20 @@ def test_what_is_fine(name):
     assert check(changed(*FINE[name])) is None
 
 
+def test_a_claim_of_the_jobset_may_be_mounted():
+    manifest = changed(f"{POD}.containers.0.volumeMounts", [{"name": "data", "mountPath": "/data"}])
+    with pytest.raises(UsageError, match="names the volume 'data'"):
+        check(manifest)
+    manifest["spec"]["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "data"}, "spec": {}}]}]
+    assert check(manifest) is None
+
+
+@pytest.mark.parametrize("value", [None, "x", [None], ["x"], [{"templates": None}], [{"templates": [{}, None]}]])
+def test_claims_of_any_type_are_told_or_taken_and_never_a_crash(value):
+    with suppress(UsageError):
+        check(changed("spec.volumeClaimPolicies", value))
+
+
 WRONG = {
     "kind": ("kind", "Job", "not jobset.x-k8s.io/v1alpha2 JobSet"),
     "no name": ("metadata.name", DELETE, "metadata.name"),

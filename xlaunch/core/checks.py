@@ -7,11 +7,12 @@ template, a patch or a value; their messages are ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from xlaunch.core import jobset_fields, pod_checks
 from xlaunch.core.budget import MAX_INT32
+from xlaunch.core.claims import claims
 from xlaunch.core.errors import UsageError
 from xlaunch.core.names import (
     LABEL_LENGTH,
@@ -69,8 +70,9 @@ def _problems(manifest: Mapping[str, Any]) -> Iterator[str]:
     if not jobs:
         yield "spec.replicatedJobs is empty"
     known: dict[str, Mapping[str, Any]] = {}
+    claimed = claims(name, spec)
     for index, job in enumerate(jobs):
-        yield from _job_problems(name, job, f"spec.replicatedJobs[{index}]", known)
+        yield from _job_problems(name, job, f"spec.replicatedJobs[{index}]", known, claimed)
         known[job.get("name") or ""] = job
     yield from _coordinator_problems(name, spec, known)
     yield from _policy_problems(spec, known)
@@ -78,7 +80,9 @@ def _problems(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "it is larger than the 1.2 MB that fit into one object"
 
 
-def _job_problems(name: str, job: Mapping[str, Any], path: str, known: Mapping[str, Any]) -> Iterator[str]:
+def _job_problems(
+    name: str, job: Mapping[str, Any], path: str, known: Mapping[str, Any], claimed: Iterable[str]
+) -> Iterator[str]:
     role = job.get("name") or ""
     if not is_dns1035_label(role):
         yield f"{path}.name is {role!r}, which can't be a name"
@@ -105,7 +109,7 @@ def _job_problems(name: str, job: Mapping[str, Any], path: str, known: Mapping[s
     yield from pod_checks.metadata_problems(
         (job.get("template") or {}).get("metadata") or {}, f"{path}.template.metadata"
     )
-    yield from pod_checks.problems(template, f"{path}.template.spec.template")
+    yield from pod_checks.problems(template, f"{path}.template.spec.template", claimed)
 
 
 def _coordinator_problems(name: str, spec: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:

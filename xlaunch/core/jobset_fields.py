@@ -20,6 +20,7 @@ _METADATA = {
     "finalizers": [TEXT],
     "ownerReferences": ANY,
 }
+_CLAIM = {"apiVersion": TEXT, "kind": TEXT, "metadata": _METADATA, "spec": ANY, "status": ANY}
 _KEY_REFERENCE = {"name": TEXT, "key": TEXT, "optional": BOOL}
 _FIELD_REFERENCE = {"fieldPath": TEXT, "apiVersion": TEXT}
 _ENV = {
@@ -107,7 +108,7 @@ JOBSET: dict[str, Shape] = {
         "coordinator": {"replicatedJob": TEXT, "jobIndex": INT, "podIndex": INT},
         "managedBy": TEXT,
         "ttlSecondsAfterFinished": INT,
-        "volumeClaimPolicies": ANY,
+        "volumeClaimPolicies": [{"templates": [_CLAIM], "retentionPolicy": ANY}],
     },
 }
 _TYPES: dict[str, tuple[type, ...]] = {TEXT: (str,), INT: (int,)}

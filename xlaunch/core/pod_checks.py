@@ -21,8 +21,11 @@ LONGEST_ARGUMENT = 128 * 1024 - 1
 LARGEST_ANNOTATIONS = 252 * 1024
 
 
-def problems(template: Mapping[str, Any], path: str) -> Iterator[str]:
-    """A sentence for each refusal, for a template whose fields have the right types."""
+def problems(template: Mapping[str, Any], path: str, claimed: Iterable[str] = ()) -> Iterator[str]:
+    """A sentence for each refusal, for a template whose fields have the right types.
+
+    `claimed` are volumes that JobSet adds to the pod.
+    """
     spec: Pod = template.get("spec") or {}
     yield from metadata_problems(template.get("metadata") or {}, f"{path}.metadata")
     path = f"{path}.spec"
@@ -33,7 +36,8 @@ def problems(template: Mapping[str, Any], path: str) -> Iterator[str]:
     yield from _name_problems(spec, path)
     yield from _selector_problems(spec, path)
     yield from _volume_problems(spec.get("volumes") or (), f"{path}.volumes")
-    volumes = [volume.get("name") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)]
+    own = [volume.get("name") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)]
+    volumes = [*own, *claimed]
     names: set[str] = set()
     ports: set[tuple[Any, Any]] = set()
     for key in ("initContainers", "containers"):

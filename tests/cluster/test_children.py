@@ -80,3 +80,13 @@ def test_the_jobset_is_left_as_it_is():
     before = copy.deepcopy(made)
     pods(made)
     assert made == before
+
+
+def test_claims_are_volumes_of_the_jobs_that_mount_them():
+    made = jobset(volumeClaimPolicies=[{"templates": [{"metadata": {"name": "data"}, "spec": {}}]}])
+    main = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    main.setdefault("volumeMounts", []).append({"name": "data", "mountPath": "/data"})
+    head, worker = (job["spec"]["template"]["spec"].get("volumes", []) for job in children.jobs(made))
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data-demo-elastic"}}
+    assert claim in head
+    assert claim not in worker

@@ -7,6 +7,10 @@ from worlds import World, until
 
 from testbed.control_plane import ControlPlane
 from testbed.upstreams import versions
+from xlaunch.cluster.dry_run import DryRun
+from xlaunch.core.checks import check
+from xlaunch.core.clock import SystemClock
+from xlaunch.core.plan import finished
 
 pytestmark = pytest.mark.real
 
@@ -150,6 +154,20 @@ def test_who_may_not_create_jobsets_is_refused(control_plane, namespace, tmp_pat
     nobody = control_plane.kubeconfig_of("nobody", namespace=namespace)
     done = World(tmp_path, (f"--kubeconfig={nobody}",), nobody).xlaunch(*LINE, "--dry-run=server", "--", "true", code=4)
     assert 'User "nobody" cannot get resource "jobsets"' in done.stderr
+
+
+def test_claims_of_the_jobset_are_volumes_of_its_pods(world, namespace):
+    """JobSet adds them to the Jobs; without that the dry run of a Job would miss a volume."""
+    done = world.xlaunch(*LINE, "--dry-run", "-o", "json", "--", "true", target=False)
+    manifest = json.loads(done.stdout)
+    manifest["metadata"]["namespace"] = namespace
+    claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    manifest["spec"]["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "data"}, "spec": claim}]}]
+    main = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    main["volumeMounts"].append({"name": "data", "mountPath": "/data"})
+    check(manifest)
+    server = DryRun(world.api, finished(manifest), clock=SystemClock(), timeout=10.0, notice=print)
+    assert server.report().refusals == []
 
 
 @pytest.mark.parametrize(

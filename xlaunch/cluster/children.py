@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from xlaunch.core.claims import claims
+
 Object = dict[str, Any]
 
 # By these JobSet finds its pods; its webhook refuses a follower whose leader is not there
@@ -29,7 +31,7 @@ def jobs(jobset: Mapping[str, Any]) -> Iterator[Object]:
     jobset = defaulted(deepcopy(dict(jobset)))
     for replicated in replicated_jobs(jobset):
         if replicas := replicas_of(replicated):
-            yield _without_owner(child_job(jobset, replicated, replicas - 1))
+            yield _with_claims(_without_owner(child_job(jobset, replicated, replicas - 1)), jobset)
 
 
 def pod(job: Mapping[str, Any]) -> Object:
@@ -44,6 +46,18 @@ def pod(job: Mapping[str, Any]) -> Object:
         kept = {key: value for key, value in metadata[place].items() if not key.startswith(_JOBSET_KEYS)}
         metadata[place] = kept
     return made
+
+
+def _with_claims(job: Object, jobset: Mapping[str, Any]) -> Object:
+    """The Job with those claims of the JobSet that it mounts (JobSet v0.12 volume_claim_policy.go addVolumes)."""
+    spec = job["spec"]["template"]["spec"]
+    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
+    mounted = {mount["name"] for container in containers for mount in container.get("volumeMounts") or ()}
+    for volume, claim in claims(jobset["metadata"]["name"], jobset["spec"]).items():
+        if volume in mounted:
+            added = {"name": volume, "persistentVolumeClaim": {"claimName": claim}}
+            spec["volumes"] = [*(spec.get("volumes") or ()), added]
+    return job
 
 
 def _without_owner(made: Object) -> Object:

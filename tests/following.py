@@ -65,9 +65,9 @@ def process(cluster, pod, container):
     return int(number)
 
 
-def kill(cluster, pod, container):
-    """SIGKILL, as the kernel does to what takes too much memory."""
-    os.kill(process(cluster, pod, container), signal.SIGKILL)
+def kill(cluster, pod, container, number=signal.SIGKILL):
+    """A signal; SIGKILL is what the kernel sends to what takes too much memory."""
+    os.kill(process(cluster, pod, container), number)
 
 
 def rows(cluster, name):

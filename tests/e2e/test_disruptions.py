@@ -1,9 +1,11 @@
 """Workers that are told to go: by an eviction, a drain, the scheduler; and what it means when they then exit 0."""
 
 import json
+import signal
 import time
 
 import pytest
+from following import kill
 from losing import ends, followed, goes_on, hosts, is_about, limit, lose, row, waited, whole, with_workers
 from worlds import until
 
@@ -108,7 +110,7 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     with_workers(cluster, "quits", "trap 'exit 0' TERM; sleep 1000 & wait", slices=2)
     following = followed(cluster, "quits")
     limit(cluster, "quits-worker-1", 1000)
-    quit_on_sigterm(cluster, "quits", 2)
+    until(lambda: told_to_go(cluster, "quits", 2), "the host to be done", timeout=120)
     short = until(lambda: done(cluster, "quits", 1), "the host to be done")
     assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
     alarm = only_alarm(cluster, "quits")
@@ -116,7 +118,7 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     assert alarm["message"] in cluster.xlaunch("status", "quits").stdout
     assert cluster.get("job", "quits-worker-1")["status"]["completedIndexes"] == "2"
     for host in (0, 1, 3):
-        quit_on_sigterm(cluster, "quits", host)
+        kill(cluster, hosts(cluster, "quits", 1)[host]["metadata"]["name"], "pathways-worker", signal.SIGTERM)
     short = until(lambda: done(cluster, "quits", 4), "all hosts to be done")
     assert (short["ready"], short["missing"], short["budgetLeft"], short["nextReplacementSeconds"]) == (
         0,
@@ -137,21 +139,16 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     ends(cluster, "quits", following)
 
 
-def quit_on_sigterm(cluster, name, host):
-    """Tells a host to go until it is done.
+def told_to_go(cluster, name, host):
+    """Tells a host to go, and once more where its end was reported too late.
 
-    One whose end is reported after the Job controller has looked, a second later, is lost instead, and replaced.
+    Where the Job controller looks before that, a second later, the host is lost instead of done, and replaced.
     """
-    before = row(cluster, name)["succeeded"]
-
-    def told():
-        if row(cluster, name)["succeeded"] > before:
-            return True
-        if host in hosts(cluster, name, 1):
-            lose(cluster, name, 1, host, grace=None)
-        return False
-
-    until(told, f"host {host} to be done")
+    if row(cluster, name)["succeeded"]:
+        return True
+    if host in hosts(cluster, name, 1):
+        lose(cluster, name, 1, host, grace=None)
+    return False
 
 
 def done(cluster, name, count):

@@ -79,16 +79,6 @@ def replaced(cluster, before):
     return new[0] if new else None
 
 
-def test_suspend_and_resume_by_patch(cluster, applied):
-    patch = ["patch", "jobset", "demo-elastic", "--type=merge", "-p"]
-    cluster.kubectl(*patch, '{"spec":{"suspend":true}}')
-    until(lambda: not cluster.get("pods"), "all pods to go")
-    assert cluster.json("status", "demo-elastic")["phase"] == "Suspended"
-    cluster.kubectl(*patch, '{"spec":{"suspend":false}}')
-    until(lambda: cluster.json("status", "demo-elastic")["phase"] == "Running", "the JobSet to run again")
-    assert cluster.json("status", "demo-elastic")["jobset"]["restarts"] == 0
-
-
 def test_wait_label_and_delete(cluster, applied):
     head = cluster.pod("demo-elastic-pathways-head")
     assert "condition met" in cluster.kubectl("wait", "--for=condition=Ready", f"pod/{head}", "--timeout=20s")

@@ -24,6 +24,8 @@ def test_the_same_line_again(cluster):
     assert "again is unchanged" in cluster.create("again").stdout
     assert "exists already and differs" in cluster.create("again", command=("sleep", "601"), code=5).stderr
     assert "left alone" in cluster.create("again", "--if-exists=skip", command=("sleep", "601")).stdout
+    runs = cluster.create("again", "--if-exists=replace-finished", "--yes", command=("sleep", "601"), code=5).stderr
+    assert "exists already and differs" in runs
 
 
 def test_a_replacement_has_new_pods_only(cluster):
@@ -44,6 +46,7 @@ def test_ends_are_remembered(cluster):
     cluster.create("bad", command=("false",))
     cluster.xlaunch("wait", "bad", code=10)
     assert "has failed already" in cluster.create("bad", command=("false",), code=10).stderr
+    assert "exists (Failed) and is left alone" in cluster.create("bad", "--if-exists=skip").stdout
     assert cluster.create("bad", "--if-exists=replace-finished", "--yes", command=BRIEF).stdout.startswith("Replaced")
 
 
@@ -83,6 +86,14 @@ def test_delete_returns_when_the_last_pod_is_gone(cluster):
     names = {pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] for pod in cluster.get("pods")}
     assert names <= {"stays"}
     assert phase(cluster, "stays")
+
+
+def test_deleted_while_it_starts(cluster):
+    cluster.create("early", slices=2)
+    until(lambda: cluster.get("pods"), "its first pod")
+    cluster.xlaunch("workload", "delete", "early", "--yes")
+    assert [cluster.get(kind) for kind in ("jobsets", "jobs", "pods")] == [[], [], []]
+    assert "Created early" in cluster.create("early", slices=2).stdout
 
 
 def test_a_pod_that_hangs_is_named(cluster):

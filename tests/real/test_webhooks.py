@@ -1,10 +1,12 @@
 """What we render, before JobSet's own webhooks; and the lengths of names that they refuse."""
 
 import copy
+import json
 from pathlib import Path
 
 import pytest
 import yaml
+from worlds import until
 
 from testbed.control_plane import ControlPlane
 from testbed.upstreams import versions
@@ -74,8 +76,33 @@ def test_a_name_may_be_so_long_and_no_longer(control_plane, golden, limit):
     assert refusal.value.code == 4
 
 
-@pytest.mark.parametrize("control_plane", [ControlPlane(jobset="0.10.1")], indirect=True, ids=str)
+on_0_10 = pytest.mark.parametrize("control_plane", [ControlPlane(jobset="0.10.1")], indirect=True, ids=str)
+
+
+@on_0_10
 @pytest.mark.parametrize(("golden", "limit"), NAMES)
 def test_jobset_0_10_takes_names_that_it_can_make_no_job_of(control_plane, golden, limit):
-    """It stays without Jobs, status and events for ever: nobody but our own check says no."""
     assert submit(control_plane, named(golden, limit + 1)).status == 201
+
+
+@on_0_10
+@pytest.mark.verified("11.2")
+def test_jobset_0_10_says_nothing_of_such_a_workload(control_plane, world):
+    """It has no Job, no status and no event for ever; only its controller's log and our alarm tell of it."""
+    manifest = named(PLAIN, 23)
+    del manifest["metadata"]["namespace"]
+    world.kubectl("create", "-f", "-", stdin=json.dumps(manifest))
+    log = control_plane.directory / "jobset.log"
+    until(lambda: "metadata.labels: Invalid value" in log.read_text(errors="replace"), "the controller's error")
+    alarms = until(lambda: world.json("status", "a" * 23)["alarms"], "the alarm")
+    assert [alarm["reason"] for alarm in alarms] == ["NoStatus"]
+    assert (world.get("jobs"), world.get("events")) == ([], [])
+    assert "status" not in world.get("jobset", "a" * 23)
+
+
+@on_0_10
+@pytest.mark.verified("11.3")
+def test_jobset_0_10_refuses_what_makes_no_pods_name(control_plane):
+    with pytest.raises(ApiError, match="JobSet name is too long, pod names generated") as refusal:
+        submit(control_plane, named(PLAIN, 40))
+    assert (refusal.value.status, refusal.value.code) == (403, 4)

@@ -1,0 +1,58 @@
+"""Suspended by a person and resumed: no loss and no restart is counted, and logs go on in the next pod."""
+
+import json
+
+import pytest
+from following import Following, counting
+from looking import ATTEMPT, conditions, uids
+from worlds import until
+
+pytestmark = pytest.mark.e2e
+
+
+def suspend(cluster, name, value):
+    patch = json.dumps({"spec": {"suspend": value}})
+    cluster.kubectl("patch", "jobset", name, "--type=merge", "-p", patch)
+
+
+@pytest.mark.verified("5.6", "10.1")
+def test_suspended_and_resumed(cluster):
+    counting(cluster, "held", "--queue=none")
+    following = Following(cluster, "held")
+    following.grows(1)
+    jobs = uids(cluster, "jobs")
+    suspend(cluster, "held", True)
+    until(lambda: not cluster.get("pods"), "all pods to go")
+    status = cluster.json("status", "held")
+    assert (status["phase"], status["message"], status["head"]) == ("Suspended", "jobset is suspended", None)
+    assert [(each["ready"], each["missing"], each["lost"]) for each in status["slices"]] == [(0, 0, 0)]
+    assert [each["phase"] for each in cluster.json("workload", "list")["items"]] == ["Suspended"]
+    told = conditions(cluster, "jobset", "held")
+    assert told["Suspended"] == ("True", "SuspendedJobs", "jobset is suspended")
+    assert told["StartupPolicyCompleted"][0] == "True"  # conditions freeze
+    assert conditions(cluster, "job", "held-worker-0")["Suspended"][:2] == ("True", "JobSuspended")
+    assert "it is suspended" in cluster.xlaunch("logs", "held", "--no-follow").stderr
+    timed_out = cluster.json("wait", "held", "--timeout=1s", code=124)
+    assert (timed_out["result"], timed_out["reason"]) == ("Timeout", "Suspended")
+    waiting = cluster.start("wait", "held", "--for=running")
+    assert waiting.stderr.readline().startswith(b"Waiting: held is Suspended: ")
+    following.says("Waiting: it is suspended")
+
+    suspend(cluster, "held", False)
+    out, _ = waiting.communicate(timeout=60)
+    assert (waiting.returncode, out) == (0, b"held: Running.\n")
+    following.grows(2)
+    following.says("(JobSet restarts: 0)")
+    assert uids(cluster, "jobs") == jobs
+    pods = cluster.get("pods")
+    assert {pod["metadata"]["labels"][ATTEMPT] for pod in pods} == {"0"}
+    head, *workers = sorted(pods, key=lambda pod: int(pod["metadata"]["name"].startswith("held-worker")))
+    made = [pod["metadata"]["creationTimestamp"] for pod in workers]
+    assert head["metadata"]["creationTimestamp"] <= min(made)
+    until(lambda: conditions(cluster, "jobset", "held")["Suspended"][:2] == ("False", "ResumeJobs"), "the condition")
+    status = cluster.json("status", "held")
+    assert (status["phase"], status["jobset"]["restarts"], status["alarms"]) == ("Running", 0, [])
+    assert [(each["ready"], each["lost"], each["budgetLeft"]) for each in status["slices"]] == [(4, 0, 8)]
+    cluster.xlaunch("workload", "delete", "held", "--yes")
+    assert following.done() == 10
+    assert [counts == list(range(1, len(counts) + 1)) for counts in following.lives()] == [True, True]

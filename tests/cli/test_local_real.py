@@ -71,6 +71,13 @@ def test_it_is_built_and_started(xlaunch, asked, built):
     )
 
 
+def test_nothing_is_built_for_one_that_runs(xlaunch, asked, built, monkeypatch):
+    """It may have been started from ready binaries, on a machine without Go."""
+    monkeypatch.setattr(lifecycle, "find", lambda name, env: CLUSTER)
+    assert xlaunch("local", "up", "--control-plane=real").code == 0
+    assert (asked, built) == ([Plane(REAL)], [])
+
+
 def test_nothing_is_built_for_the_embedded_one(xlaunch, asked, built):
     assert xlaunch("local", "up").code == 0
     assert xlaunch("local", "up", "--control-plane", "embedded", "--time-scale=0.1").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from xlaunch.cli.local import shown
 from xlaunch.cli.output import Result
 from xlaunch.cli.session import Session
 from xlaunch.cli.target_flags import OutputOption
+from xlaunch.core.errors import NotFoundError
 from xlaunch.local import lifecycle, plane
 from xlaunch.local.gates import FEATURE_GATES
 from xlaunch.local.lifecycle import DEFAULT_NAME
@@ -101,7 +103,7 @@ def command(
     """
     session = session_of(ctx)
     asked = real_plane.asked(control_plane or "", kubernetes, jobset, binaries, time_scale)
-    if asked:
+    if asked and not _runs(name, session):
         real_plane.prepare(asked, session)
     size: dict[str, Any] = {
         "tpu_type": tpu_type,
@@ -115,6 +117,13 @@ def command(
         return _foreground(session, name, {**size, "time_scale": 1.0 if time_scale is None else time_scale})
     cluster = lifecycle.ensure(name, **size, time_scale=time_scale, env=session.env, notice=session.notice)
     return shown(cluster)
+
+
+def _runs(name: str, session: Session) -> bool:
+    """Whether a cluster of that name runs, for which nothing need be built any more."""
+    with suppress(NotFoundError):
+        return bool(lifecycle.find(name, session.env))
+    return False
 
 
 def _foreground(session: Session, name: str, size: dict[str, Any]) -> Result:

@@ -11,8 +11,8 @@ from testbed.control_plane import ControlPlane
 from xlaunch.cluster.api import MERGE
 from xlaunch.cluster.connect import TargetOptions, connect
 
-# Half the time: short enough for the real one never to wait, long enough to look twice during a back-off of 10 s
-SCALE = 0.5
+# The real one takes its time anyway; so a back-off of 10 s leaves time to look at both, also on a busy machine
+SCALE = 1.0
 # As many sequences run side by side, each on the nodes of two slices
 SLOTS = 6
 SIZE = ("--tpu-type=v5litepod-16", f"--slices={2 * SLOTS}", f"--heads={SLOTS}")

@@ -28,7 +28,10 @@ def answer(status: int, body: Any, warnings: tuple[str, ...] = ()) -> Object:
         details = body.get("details") or {}
         found["reason"], found["message"] = body.get("reason", ""), text(body.get("message", ""))
         found["details"] = scrubbed({key: value for key, value in details.items() if key != "causes"})
-        found["causes"] = sorted(json.dumps(scrubbed(each), sort_keys=True) for each in details.get("causes") or ())
+        causes = {json.dumps(scrubbed(each), sort_keys=True) for each in details.get("causes") or ()}
+        found["causes"] = sorted(causes)
+        if len(causes) > 1:  # in an order that Go's maps choose, and some of them twice
+            found["message"] = found["message"].partition(": [")[0]
         return found
     return found | {"object": scrubbed(body)}
 
@@ -36,6 +39,7 @@ def answer(status: int, body: Any, warnings: tuple[str, ...] = ()) -> Object:
 def text(value: str) -> str:
     """A sentence, without what is random in it."""
     value = NODE_COUNTS.sub("no node will do", value)
+    value = OBJECT.sub("Invalid value: OBJECT:", RECORD.sub("(VERSION)", POD_DIFF.sub(r"\1", value)))
     value = TIME.sub("TIME", UID.sub("UID", value))
     return PORT.sub(":PORT", SUFFIX.sub("-XXXXX", value))
 
@@ -64,6 +68,11 @@ ELSEWHERE = ("endpoint-slice-controller", "endpoint-controller")
 # What depends on who comes first, on a real cluster as well: whether a follower is tried before its leader has a node,
 # a pod before a node is free, a Job again before JobSet's cache has heard of its end
 RACES = ("follower pod node selector", "leader pod not yet scheduled", "FailedScheduling", "already exists")
+# An object in a refusal is shown in the form that it has inside the API server
+OBJECT = re.compile(r"Invalid value: [\[{].*[\]}]:", re.DOTALL)
+RECORD = re.compile(r"\(\d+\)")
+# What a refusal of a change to a pod adds: Go's comparison of both
+POD_DIFF = re.compile(r"(if it was previously negative\)).*", re.DOTALL)
 # It counts the nodes of all sequences that run at the same time
 NODE_COUNTS = re.compile(r"^\d+/\d+ nodes are available: .*$", re.DOTALL)
 

@@ -11,12 +11,16 @@ ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 
 def at_rest(found: Mapping[str, Sequence[Object]]) -> bool:
     """Whether nothing waits for anything, by the objects of a namespace."""
-    objects = [each for items in found.values() for each in items]
-    if any("deletionTimestamp" in each["metadata"] for each in objects):
+    if is_ending(found):
         return False
     pods = found["pods"]
     jobs_rest = all(_job_rests(each, pods) for each in found["jobs"])
     return jobs_rest and all(map(_pod_rests, pods)) and all(_jobset_rests(each, found) for each in found["jobsets"])
+
+
+def is_ending(found: Mapping[str, Sequence[Object]]) -> bool:
+    """Whether anything is being deleted."""
+    return any("deletionTimestamp" in each["metadata"] for items in found.values() for each in items)
 
 
 def _holds(obj: Object, kind: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from differential import normalise
 from differential.clusters import Cluster
 from differential.corpus import MERGE, Call
-from differential.rest import at_rest
+from differential.rest import at_rest, is_ending
 from differential.shapes import NAME, SLOT, placed
 from differential.steps import Sequence, Step
 
@@ -59,7 +59,7 @@ class Actor:
         return self._state(wait_for_rest=True)
 
     def glance(self, _step: Step) -> Any:
-        """The state when only a back-off, at most, is still running."""
+        """The state when nothing is on its way out any more, and only a back-off is still running."""
         return self._state(wait_for_rest=False)
 
     def _state(self, *, wait_for_rest: bool) -> Any:
@@ -72,7 +72,8 @@ class Actor:
             if versions != last:
                 last, since = versions, now
             quiet = (now - since) / self.cluster.scale
-            if quiet >= STUCK or (quiet >= QUIET and (not wait_for_rest or at_rest(found))):
+            done = at_rest(found) if wait_for_rest else not is_ending(found)
+            if quiet >= STUCK or (quiet >= QUIET and done):
                 return normalise.snapshot(found)
             assert now - began < LIMIT, f"{self.cluster.name} does not come to rest"
             time.sleep(POLL)

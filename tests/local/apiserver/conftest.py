@@ -65,6 +65,8 @@ def jobset():
 
     def make(name="js", **spec):
         template = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
-        return {"metadata": {"name": name}, "spec": {"replicatedJobs": [{"name": "w", "template": template}], **spec}}
+        spec = {"replicatedJobs": [{"name": "w", "template": template}], **spec}
+        kind = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
+        return {**kind, "metadata": {"name": name}, "spec": spec}
 
     return make

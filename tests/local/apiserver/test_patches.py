@@ -93,9 +93,9 @@ def meta(**parts):
 @pytest.mark.parametrize(
     ("document", "patch", "result"),
     [
-        (CONTAINERS, containers({"name": "a", "env": [Y]}), containers({**A, "env": [*A["env"], Y]}, B)),
+        (CONTAINERS, containers({"name": "a", "env": [Y]}), containers({**A, "env": [Y, *A["env"]]}, B)),
         (CONTAINERS, containers({"name": "a", "image": "2"}), containers({**A, "image": "2"}, B)),
-        (CONTAINERS, containers({"name": "c"}), containers(A, B, {"name": "c"})),
+        (CONTAINERS, containers({"name": "c"}), containers({"name": "c"}, A, B)),
         (CONTAINERS, containers({"name": "a", "$patch": "delete"}), containers(B)),
         (CONTAINERS, containers({"$patch": "replace"}, {"name": "c"}), containers({"name": "c"})),
         (CONTAINERS, {"spec": {"$patch": "replace", "nodeName": "n"}}, spec(nodeName="n")),
@@ -117,10 +117,15 @@ def test_strategic_merge_of_a_pod(document, patch, result):
     assert document == before
 
 
-def test_strategic_merge_of_services_by_port():
-    ports = {"spec": {"ports": [{"name": "a", "port": 80}]}}
-    merged = strategic(ports, {"spec": {"ports": [{"name": "b", "port": 81}]}}, definition("Service"))
-    assert [each["port"] for each in merged["spec"]["ports"]] == [80, 81]
+@pytest.mark.parametrize(
+    ("patch", "merged"),
+    [([81], [81, 80, 82]), ([81, 80], [81, 80, 82]), ([80, 81], [80, 81, 82]), ([82, 81], [80, 82, 81])],
+)
+def test_the_order_of_a_merged_list_is_that_of_kubernetes_1_37_2(patch, merged):
+    def service(ports):
+        return {"spec": {"ports": [{"port": each} for each in ports]}}
+
+    assert strategic(service([80, 82]), service(patch), definition("Service")) == service(merged)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
 from xlaunch.local.apiserver.schema import unfinished
 from xlaunch.local.kube import Object, StatusError, bad_request
-from xlaunch.local.problems import Problem
+from xlaunch.local.problems import Problem, invalid
 
 # The metadata that only the system writes, once an object has its name
 SYSTEM = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -52,7 +53,7 @@ def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool 
     if found.problems:
         raise bad_request(_not_decoded(resource, found.problems[0]))
     if found.unknown and options.unknown_fields == "Strict":
-        listed = ", ".join(f'unknown field "{path}"' for path in found.unknown)
+        listed = ", ".join(f'unknown field "{path}"' for path in sorted(found.unknown))
         message = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict '
         raise bad_request(f"{message}decoding error: {listed}")
     if options.unknown_fields == "Warn":
@@ -82,7 +83,11 @@ def metadata_of(body: Any) -> Object:
 def check_target(resource: Resource, body: Any, namespace: str, name: str = "") -> None:
     """400 where a body says another kind, namespace or name than the request."""
     check_object(body)
-    version, kind = body.get("apiVersion", resource.api_version), body.get("kind", resource.kind)
+    if resource.custom and "kind" not in body:
+        message = f"(must be of type {resource.kind}): Object 'Kind' is missing in '{json.dumps(body)}'"
+        raise bad_request(f"the object provided is unrecognized {message}")
+    version = body.get("apiVersion", "" if resource.custom else resource.api_version)
+    kind = body.get("kind", resource.kind)
     if version != resource.api_version:
         message = f"the API version in the data ({version}) does not match the expected API version "
         raise bad_request(f"{message}({resource.api_version})")
@@ -109,6 +114,8 @@ def check_preconditions(resource: Resource, old: Object, new: Object) -> None:
     if metadata.get("name", name) != name:
         raise _other_name(metadata["name"], name)
     if metadata.get("uid", current["uid"]) != current["uid"]:
+        if resource.custom:
+            raise resource.invalid(name, [invalid("metadata.uid", metadata["uid"], "field is immutable")])
         why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {current['uid']}"
         raise resource.conflict(name, why)
     if metadata.get("resourceVersion") not in (None, "", current["resourceVersion"]):
@@ -152,5 +159,13 @@ def metadata_of_update(new: Object, old: Object) -> Object:
 
 
 def desired(each: Object) -> Object:
-    """The part of an object whose change is a new generation."""
-    return _without(each, "metadata", "status")
+    """The part of an object whose change is a new generation; an empty list or map is as good as none."""
+    found: Object = _pruned(_without(each, "metadata", "status"))
+    return found
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: _pruned(each) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each not in ({}, [])}
+    return [_pruned(each) for each in value] if isinstance(value, list) else value

@@ -134,7 +134,7 @@ def job(new: Object) -> None:
     template = spec.setdefault("template", {})
     pod_spec(template.setdefault("spec", {}))
     if not new["metadata"].get("labels") and (labels := template.get("metadata", {}).get("labels")):
-        new["metadata"]["labels"] = dict(labels)
+        new["metadata"]["labels"] = labels  # the very map, as upstream: what is added to one is in both
 
 
 def new_job(new: Object) -> None:
@@ -152,11 +152,7 @@ def new_job(new: Object) -> None:
         selector.setdefault("batch.kubernetes.io/controller-uid", uid)
         # What a client has set against it is refused afterwards
         template = spec["template"].setdefault("metadata", {})
-        given = template.get("labels", {})
-        template["labels"] = {**labels, **given}
-        # Upstream's default of the Job's own labels is the very map of the template's, to which these are added
-        if given and metadata["labels"] == given:
-            metadata["labels"] = dict(template["labels"])
+        _fill(template.setdefault("labels", {}), **labels)
     new["status"] = {}
 
 
@@ -165,7 +161,10 @@ def service(new: Object) -> None:
     spec = new.setdefault("spec", {})
     _fill(spec, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
     # Whoever maintains the endpoints of a headless Service without selector may give it both families
-    _fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack" if spec.get("selector") else "RequireDualStack")
+    if spec.get("selector"):
+        _fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
+    else:
+        _fill(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
     if "clusterIP" in spec:
         _fill(spec, clusterIPs=[spec["clusterIP"]])
     for port in spec.get("ports", []):

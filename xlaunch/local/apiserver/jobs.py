@@ -42,13 +42,16 @@ def check_update(new: Object, old: Object) -> Iterator[Problem]:
     yield from _unchanged(after, before, ("selector",))
     free = before.get("suspend") and not status_of(old).get("active")
     free = free and ("startTime" not in status_of(old) or is_true(status_of(old), "Suspended"))
-    if _template(after, free=free) != _template(before, free=free):
-        yield invalid("spec.template", after.get("template"), IMMUTABLE)
+    if free:
+        if _fixed(after) != _fixed(before):
+            yield invalid("spec.template.spec", after["template"].get("spec"), IMMUTABLE)
+    elif after["template"] != before["template"]:
+        yield invalid("spec.template", after["template"], IMMUTABLE)
     yield from _unchanged(after, before, ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy"))
     yield from _check_name(new)
 
 
-def check_status(new: Object) -> Iterator[Problem]:
+def check_status(new: Object, old: Object) -> Iterator[Problem]:
     """A Job's status, by its counters alone: only the Job controller writes it here."""
     status = status_of(new)
     for key in ("active", "succeeded", "failed", "ready", "terminating"):
@@ -56,6 +59,8 @@ def check_status(new: Object) -> Iterator[Problem]:
             yield invalid(f"status.{key}", status[key], _NOT_NEGATIVE)
     if status.get("ready", 0) > status.get("active", 0):
         yield invalid("status.ready", status["ready"], "cannot set more ready pods than active")
+    if status.get("failed", 0) < status_of(old).get("failed", 0):
+        yield invalid("status.failed", status.get("failed", 0), "cannot decrease the failed counter")
 
 
 def _unchanged(after: Mapping[str, Any], before: Mapping[str, Any], keys: tuple[str, ...]) -> Iterator[Problem]:
@@ -64,18 +69,16 @@ def _unchanged(after: Mapping[str, Any], before: Mapping[str, Any], keys: tuple[
             yield invalid(f"spec.{key}", after.get(key), IMMUTABLE)
 
 
-def _template(spec: Mapping[str, Any], *, free: bool) -> Object:
-    template: Object = spec.get("template", {})
-    if not free:
-        return template
+def _fixed(spec: Mapping[str, Any]) -> Object:
+    """The pod spec without what may change while nothing of the Job runs: where pods go, and what they need."""
     directives = ("nodeSelector", "tolerations", "schedulingGates")
-    metadata = {
-        key: value for key, value in template.get("metadata", {}).items() if key not in ("labels", "annotations")
-    }
-    pod = {key: value for key, value in template.get("spec", {}).items() if key not in directives}
+    pod = {key: value for key, value in spec["template"].get("spec", {}).items() if key not in directives}
     if "affinity" in pod:
         pod["affinity"] = {key: value for key, value in pod["affinity"].items() if key != "nodeAffinity"}
-    return {**template, "metadata": metadata, "spec": pod}
+    for key in ("containers", "initContainers"):
+        if key in pod:
+            pod[key] = [{**each, "resources": {}} for each in pod[key]]
+    return pod
 
 
 def _check_generated(new: Object) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ def json_patch(document: Any, operations: Any) -> Any:
         try:
             document = _operate(document, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            message = f"the server rejected our request due to an error in our request: {operation}: {error}"
+            message = "the server rejected our request due to an error in our request"
             raise StatusError(422, "Invalid", message) from error
     return document
 
@@ -134,7 +134,26 @@ def _strategic_value(old: Any, value: Any, node: Node, order: list[Any] | None) 
         merged = [*old, *(each for each in value if each not in old)]
         return _ordered(merged, order, lambda each: each)
     keys = None if order is None else [each.get(key) for each in _objects(order)]
-    return _ordered(_merged_by_key(old, _objects(value), key, item(node)), keys, lambda each: each.get(key))
+    merged = _merged_by_key(old, _objects(value), key, item(node))
+    if order is None:
+        return _by_both(merged, [each.get(key) for each in value], [each.get(key) for each in old], key)
+    return _ordered(merged, keys, lambda each: each.get(key))
+
+
+def _by_both(merged: list[Any], patch: list[Any], old: list[Any], key: str) -> list[Any]:
+    """Merged items in the patch's order, those that only the old list has before the first that followed them there.
+
+    patch.go `normalizeElementOrder`, `mergeSortedSlice`: what is new comes before them.
+    """
+    by_key = {repr(each.get(key)): each for each in merged}
+    left = [each for each in dict.fromkeys(map(repr, patch)) if each in by_key]
+    right = [each for each in map(repr, old) if each in by_key and each not in left]
+    place = {each: index for index, each in enumerate(map(repr, old))}
+    ordered: list[Any] = []
+    while left and right:
+        from_left = left[0] not in place or place[left[0]] < place[right[0]]
+        ordered.append((left if from_left else right).pop(0))
+    return [by_key[each] for each in [*ordered, *left, *right]]
 
 
 def _objects(items: Any) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ def check_update(resource: Resource, new: Object, old: Object, subresource: str)
     if subresource:  # its own writer, and nothing but the part that it may write
         if resource.custom:
             return unfinished(list(check_schema(new, resource.schema)))
-        return list(jobs.check_status(new)) if (resource.plural, subresource) == ("jobs", "status") else []
+        return list(jobs.check_status(new, old)) if (resource.plural, subresource) == ("jobs", "status") else []
     problems = list(metadata.check_new_finalizers(new["metadata"], old["metadata"]))
     problems += metadata.check(new["metadata"], custom=resource.custom)
     if rule := _ON_UPDATE.get(resource.plural):

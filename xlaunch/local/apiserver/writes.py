@@ -187,6 +187,8 @@ class Writer:
             new = managed.updated(old, new, definition(resource.schema), options.manager, time=self.now())
         else:  # an apply, which has worked out the owners
             new["metadata"] = {**new["metadata"], "managedFields": made["metadata"]["managedFields"]}
+        if resource.custom:
+            options.warnings += warnings(resource, new)
         hooks = () if subresource else self._hooks_of(resource)
         new = await self._admit(resource, new, old, lambda each: check_update(resource, each, old, subresource), hooks)
         # A binding sets the node in the spec, which nobody has to react to

@@ -57,9 +57,13 @@ def defaulted(jobset: Object) -> Object:
     spec.setdefault("successPolicy", {"operator": "All"})
     spec.setdefault("startupPolicy", {"startupPolicyOrder": "AnyOrder"})
     for replicated in replicated_jobs(jobset):
-        job = replicated.setdefault("template", {}).setdefault("spec", {})
+        job_template = replicated.setdefault("template", {})
+        job = job_template.setdefault("spec", {})
         job.setdefault("completionMode", "Indexed")
-        pod = job.setdefault("template", {}).setdefault("spec", {})
+        pod_template = job.setdefault("template", {})
+        pod = pod_template.setdefault("spec", {})
+        for template in (job_template, pod_template):  # which Go always writes
+            template.setdefault("metadata", {})
         if not pod.get("restartPolicy"):
             pod["restartPolicy"] = "OnFailure"
     network = spec.setdefault("network", {})

@@ -53,6 +53,8 @@ def test_names_of_workloads(ask):
 def test_values_of_a_flag(ask):
     assert ask("workload create-pathways --dry-run = ").split() == ["client", "server"]
     assert ask("workload create-pathways --dry-run = s").split() == ["server"]
+    assert ask("workload create-pathways --restart-scope = ").split() == ["pod", "slice", "auto"]
+    assert ask("local up --feature-gate R").split() == ["RestartJob"]
 
 
 def test_the_target_of_the_line_counts(ask, cluster):

@@ -57,7 +57,11 @@ class Restarts(Flags):
         "--max-restarts", metavar="N", default=None, help="Restarts of the whole workload [3 if elastic, else 0]."
     )
     restart_scope: str = flag(
-        "--restart-scope", metavar="pod|slice|auto", default="pod", help="What the loss of a host restarts [pod]."
+        "--restart-scope",
+        metavar="pod|slice|auto",
+        values=("pod", "slice", "auto"),
+        default="pod",
+        help="What the loss of a host restarts [pod].",
     )
     restart_on_exit_codes: str = flag(
         "--restart-on-exit-codes", metavar="CODES", help="Restart only after these, 42 and 127-255; as 1,3-5."

@@ -76,8 +76,12 @@ def test_lost_hosts_since_when_and_why():
 
 
 def test_lost_hosts_of_whom_nothing_is_known_and_many_of_them():
-    assert shown(RUNNING, jobs(failed=4), WORKERS[:8])[-5:] == ["", *(f"Lost from slice 2: host {h}" for h in range(4))]
-    assert shown(RUNNING, None, WORKERS[:4])[-2:] == ["Lost from slice 1: host 3", "and 4 hosts more"]
+    lines = [f"Lost from slice 2: host {h}, whose pod is gone" for h in range(4)]
+    assert shown(RUNNING, jobs(failed=4), WORKERS[:8])[-5:] == ["", *lines]
+    assert shown(RUNNING, None, WORKERS[:4])[-2:] == [
+        "Lost from slice 1: host 3, whose pod is gone",
+        "and 4 hosts more",
+    ]
 
 
 def test_hosts_that_are_done_are_never_replaced():

@@ -8,6 +8,7 @@ from fakes.objects import condition, ended, job, jobset, pod, running, status, t
 
 from xlaunch.core.ledger import ledger
 from xlaunch.core.ledger_data import as_data, restart_counters
+from xlaunch.core.workload import Phase
 
 ONCE = condition("StartupPolicyCompleted", "False")
 DELETED = "2026-11-29T12:00:00Z"
@@ -130,6 +131,24 @@ def test_the_wait_counts_down_also_where_the_lost_pod_is_gone():
         assert slice_2(count(outage(), jobs(failed=1), workers(but=[(2, 0)]), after)) == (3, 1, 1, 39, left)
 
 
+def test_the_outage_of_another_slice_shortens_no_wait():
+    """Slice 1 is short since a minute, and nobody knows since when slice 2 is: it may have to wait all of its time."""
+    short = [*workers(but=[(1, 0), (2, 0)]), pod("worker", 1, 0, phase="Pending", suffix="bbbbb")]
+    found = count(outage(), jobs(failed=1), short, after=60.0)
+    assert (slice_2(found), found.slices[2].lost_since) == ((3, 1, 1, 39, 10.0), None)
+    counted = jobs(failed=1)
+    counted[3]["metadata"]["managedFields"] = [{"time": "2026-11-29T12:00:58Z", "subresource": "status"}]
+    found = count(outage(), counted, short, after=60.0)
+    assert (slice_2(found), found.slices[2].lost_since) == ((3, 1, 1, 39, 8.0), START + timedelta(seconds=58))
+
+
+def test_the_wait_runs_from_the_last_loss_that_was_counted_also_where_the_outage_began_with_another():
+    counted = jobs(failed=2)
+    counted[3]["metadata"]["managedFields"] = [{"time": "2026-11-29T12:00:10Z", "subresource": "status"}]
+    found = count(outage(), counted, workers(but=[(2, 0), (2, 1)]), after=12.0)
+    assert (slice_2(found), found.slices[2].lost_since) == ((2, 2, 2, 38, 18.0), START + timedelta(seconds=3))
+
+
 def test_what_is_missing_was_lost_after_the_youngest_living_pod_was_made():
     young = pod("worker", 2, 1, suffix="bbbbb", created="2026-11-29T12:00:13Z")
     found = count(outage(), jobs(failed=2), [*workers(but=[(2, 0), (2, 1)]), young], after=20.0)
@@ -176,6 +195,22 @@ def test_at_the_first_start_hosts_are_awaited_not_missing():
     body = jobset(ready=(1, 0), conditions=[condition("StartupPolicyInProgress")])
     found = count(body, pods=[pod("worker", 0, 0, phase="Pending")])
     assert [(each.ready, each.missing, each.lost) for each in found.slices] == [(0, 0, 0)] * 3
+
+
+@pytest.mark.parametrize(
+    ("failed", "head", "phase"),
+    [
+        pytest.param({"failed": 4}, [], Phase.RUNNING, id="lost"),
+        pytest.param({}, [], Phase.STARTING, id="not there yet"),
+        pytest.param({"failed": 4}, None, Phase.STARTING, id="no head"),
+    ],
+)
+def test_a_jobset_that_starts_in_any_order_has_run_where_it_has_lost(failed, head, phase):
+    """It has no condition that remembers; one that starts in order is not guessed at."""
+    pods = [*([head_pod()] if head is not None else []), *workers(but=[(2, host) for host in range(4)])]
+    for conditions, expected in (([], phase), ([condition("StartupPolicyInProgress")], Phase.STARTING)):
+        found = ledger(jobset(conditions=conditions, ready=(1, 2)), jobs(**failed), pods, START)
+        assert found.workload.phase is expected
 
 
 def test_pods_that_go_with_their_job_are_not_lost():

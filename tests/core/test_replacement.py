@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, jobset, pod, status, terminated
+from fakes.objects import pod, status, terminated
 
 from xlaunch.core.replacement import last_loss, lost_at, seconds_left
 
@@ -33,16 +33,14 @@ def test_a_pod_of_which_nothing_is_known_was_lost_at_no_time():
     assert lost_at({"metadata": {"name": "x"}, "status": {}}) is None
 
 
-OUTAGE = jobset(conditions=[condition("StartupPolicyInProgress", at="2026-11-29T12:00:03Z")])
-
-
 def test_the_last_loss_is_the_latest_of_all_that_is_known():
+    told = [START + timedelta(seconds=3), None]
     gone, young = pod(deleted="2026-11-29T12:00:09Z"), pod(created="2026-11-29T12:00:30Z")
-    assert last_loss([], [], jobset()) is None
-    assert last_loss([], [young], jobset()) is None
-    assert last_loss([], [], OUTAGE) == START + timedelta(seconds=3)
-    assert last_loss([gone], [], OUTAGE) == START + timedelta(seconds=9)
-    assert last_loss([gone], [young], OUTAGE) == START + timedelta(seconds=30)
+    assert last_loss([], [], [None, None]) is None
+    assert last_loss([], [young], []) is None
+    assert last_loss([], [], told) == START + timedelta(seconds=3)
+    assert last_loss([gone], [], told) == START + timedelta(seconds=9)
+    assert last_loss([gone], [young], told) == START + timedelta(seconds=30)
 
 
 @pytest.mark.parametrize(("passed", "left"), [(0, 20.0), (5, 15.0), (20, 0.0), (90, 0.0), (-5, 20.0)])

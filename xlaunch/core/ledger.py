@@ -7,7 +7,7 @@ of its status (kubernetes#139428): the Job and the JobSet then show a slice as w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,14 +16,15 @@ from xlaunch.core.alarms import Alarm, alarms
 from xlaunch.core.budget import replacement_delay
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.losses import Loss, losses
+from xlaunch.core.outages import Outage, Outages
 from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
 from xlaunch.core.queue_alarms import queue_alarms
 from xlaunch.core.queueing import QueueState
 from xlaunch.core.recreation import action, is_failing, job_restarts, restarts_left, seconds_until_recreated
-from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, outage_since, replaces_pods, seconds_left
+from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, replaces_pods, seconds_left
 from xlaunch.core.silence import evictions, silent_since
-from xlaunch.core.workload import Phase, Role, Workload, describe
+from xlaunch.core.workload import Phase, Role, Workload, condition, describe
 
 Object = Mapping[str, Any]
 
@@ -108,8 +109,21 @@ def ledger(
     seen = _Seen(jobset, workload, jobs, pods, now)
     slices = tuple(_slice(seen, role, index) for role in workload.workers for index in range(role.replicas))
     head = _head(seen)
+    if workload.phase is Phase.STARTING and _has_run(jobset, head, slices):
+        workload = replace(workload, phase=Phase.RUNNING)
     found = (*queue_alarms(workload, now), *alarms(workload, jobset, jobs or (), pods or (), now))
     return Ledger(workload, head, slices, found, _waiting(seen, head, slices))
+
+
+def _has_run(jobset: Object, head: Head | None, slices: Iterable[Slice]) -> bool:
+    """Whether a JobSet that starts in any order was whole before: it does not remember, as one that starts in order.
+
+    It is taken to have been where the head runs, and each slice that is short of hosts has lost some.
+    """
+    status = jobset.get("status") or {}
+    remembers = any(condition(status, f"StartupPolicy{word}") for word in ("InProgress", "Completed"))
+    short = [each for each in slices if not each.whole]
+    return not remembers and head is not None and head.phase == "Running" and all(each.lost for each in short)
 
 
 class _Seen:
@@ -131,6 +145,8 @@ class _Seen:
             place = (podlib.label(pod, podlib.REPLICATED_JOB), podlib.label(pod, podlib.JOB_INDEX))
             self._pods.setdefault(place, []).append(pod)
         self.evictions = evictions(pods or ())
+        slices = ((role, index) for role in workload.workers for index in range(role.replicas))
+        self.outages = Outages(jobset, {(r.name, i): (r.hosts, self.pods(r, i)) for r, i in slices})
 
     def job(self, role: Role, index: int) -> Object | None:
         return self._jobs.get(role.job(self.workload.name, index))
@@ -189,6 +205,7 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     absent = set(range(role.hosts)) - there if seen.knows_pods and was_whole else set()
     moments = [moment for pod in hosts.down if podlib.completion_index(pod) in absent and (moment := lost_at(pod))]
     in_place = sum(podlib.in_place_restarts(pod) for pod in hosts.alive.values())
+    outage = seen.outages.of((role.name, index), job)
     over = len(done) == role.hosts  # its Job is complete, and loses and replaces nothing any more
     return Slice(
         role=role.name,
@@ -197,13 +214,13 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
         ready=_ready(seen, status, hosts.alive.values()),
         missing=len(absent) if seen.knows_pods else None,
         lost=lost if seen.knows_jobs else None,
-        lost_since=min(moments, default=outage_since(seen.jobset)) if absent else None,
+        lost_since=min(moments, default=outage.since) if absent else None,
         in_place_restarts=in_place if seen.knows_pods else None,
         job_restarts=job_restarts(seen.jobset, role, index),
         budget_left=None if over else _budget_left(seen, role, job, lost, in_place),
-        next_replacement_seconds=None if over else _next_wait(seen, role, job, lost, hosts, len(absent)),
+        next_replacement_seconds=None if over else _next_wait(seen, role, job, lost, hosts, outage if absent else None),
         waiting=first_held_up(hosts.alive.values()),
-        losses=losses(hosts.down, absent, hosts.alive, outage_since(seen.jobset)),
+        losses=losses(hosts.down, absent, hosts.alive, outage.since),
         succeeded=len(done),
     )
 
@@ -227,18 +244,21 @@ def _budget_left(seen: _Seen, role: Role, job: Object | None, lost: int, in_plac
     return max(0, left)
 
 
-def _next_wait(seen: _Seen, role: Role, job: Object | None, lost: int, hosts: _Hosts, missing: int) -> float | None:
+def _next_wait(
+    seen: _Seen, role: Role, job: Object | None, lost: int, hosts: _Hosts, outage: Outage | None
+) -> float | None:
+    """`outage` is None where no host is missing."""
     if seen.workload.phase.ended:
         return None
     if named := action(seen.jobset, role):
         spent = named == "RestartJob" and not restarts_left(seen.workload)
-        return None if spent and not missing else seconds_until_recreated(hosts.pods)
+        return None if spent and not outage else seconds_until_recreated(hosts.pods)
     if not seen.knows_jobs:
         return None
-    if not missing:
+    if not outage:
         return replacement_delay(lost + 1) if lost < _limit(role, job) else None
     evicted = [seen.evictions[podlib.uid(pod)] for pod in hosts.silent.values()]
-    last = last_loss(hosts.down, hosts.alive.values(), seen.jobset)
+    last = last_loss(hosts.down, hosts.alive.values(), (outage.began, outage.counted))
     waits = [(each - seen.now).total_seconds() for each in evicted if each]
     replaced = seconds_left(lost + len(evicted), last, seen.now)
     return None if None in evicted else max([replaced, *waits])

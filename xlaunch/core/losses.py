@@ -62,8 +62,8 @@ def why_lost(pod: Object) -> str:
 
 
 def loss_words(loss: Loss) -> str:
-    """ "pod train-worker-1-2-aaaaa: deleted" or, where the pod is gone, "host 2"."""
-    return f"pod {loss.pod}: {loss.why}" if loss.pod else f"host {loss.host}"
+    """ "pod train-worker-1-2-aaaaa: deleted", or which host it was where nothing is left of the pod."""
+    return f"pod {loss.pod}: {loss.why}" if loss.pod else f"host {loss.host}, whose pod is gone"
 
 
 def _last_of(host: int, pods: Iterable[Object]) -> Object | None:

@@ -51,18 +51,13 @@ def lost_at(pod: Object) -> datetime | None:
     return deleted - timedelta(seconds=grace) if deleted else None
 
 
-def outage_since(jobset: Object) -> datetime | None:
-    """When a JobSet that starts in order saw a slice short of hosts: the lost pod itself is gone by then."""
-    since = condition(jobset.get("status") or {}, "StartupPolicyInProgress")
-    return parse(since.get("lastTransitionTime")) if since.get("status") == "True" else None
+def last_loss(gone: Iterable[Object], alive: Iterable[Object], told: Iterable[datetime | None]) -> datetime | None:
+    """When the last of the missing pods was lost, as far as is known; None where nothing is.
 
-
-def last_loss(gone: Sequence[Object], alive: Iterable[Object], jobset: Object) -> datetime | None:
-    """When the last of the missing pods was lost; where they are `gone` for good, not before the time given.
-
-    All that was missing when a living pod was made was replaced with it, so what is missing now was lost later.
+    `gone` are those that are still there, and `told` is what tells a time of the others. All that was missing when a
+    living pod was made was replaced with it, so what is missing now was lost later.
     """
-    known = [moment for moment in (outage_since(jobset), *map(lost_at, gone)) if moment]
+    known = [moment for moment in (*told, *map(lost_at, gone)) if moment]
     made = [moment for pod in alive if (moment := parse(pod["metadata"].get("creationTimestamp")))]
     return max([*known, *made]) if known else None
 

@@ -256,3 +256,32 @@ def test_the_error_of_several_names_all():
     error = PlanRefusedError(plan(), refusals)
     assert (error.message, error.why) == ("The API server refuses 2 objects of demo-elastic", "Job a-0, Pod a-0-0")
     assert (error.reason, error.next) == ("Invalid", "Correct what they name; --dry-run shows the manifest")
+
+
+class Upgraded(StoreApi):
+    """A server whose webhooks have learned a default."""
+
+    def _post(self, path, query, body):
+        reply = super()._post(path, query, body)
+        reply.body["spec"].setdefault("network", {}).setdefault("publishNotReadyAddresses", True)
+        reply.body["spec"]["suspend"] = True
+        return reply
+
+
+@pytest.mark.parametrize("suspend", [{}, {"suspend": False}, {"suspend": True}])
+def test_a_living_one_gets_todays_defaults_and_stays_suspended_or_not(suspend):
+    api = Upgraded(FakeClock())
+    live = put(api, plan())
+    live["spec"] = {**live["spec"], "network": {"subdomain": "s"}, **suspend}
+    live["status"] = {"restarts": 1}
+    found = dry_run(api).today(live)
+    assert found["spec"] == {**live["spec"], "network": {"subdomain": "s", "publishNotReadyAddresses": True}}
+    sent = api.calls[-1].body["metadata"]
+    assert (len(sent["name"]), "uid" in sent, "resourceVersion" in sent) == (len("demo-elastic"), False, False)
+    assert found["metadata"]["name"] == "demo-elastic"
+
+
+def test_a_living_one_that_would_be_refused_today_stays_as_it_is(api):
+    live = put(api, plan())
+    api.verdicts = {"JobSet": INVALID}
+    assert dry_run(api).today(live) == live

@@ -22,16 +22,14 @@ DIFFERENT = 5
 def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
     """Prints a unified diff, nothing where there is none; exit code 5 where there is one.
 
-    What the server adds to every JobSet is no difference: the plan is compared as the server would store it.
+    What the server adds to every JobSet is no difference: both are compared as it would store them today.
     """
     api, plan, server = ask(session, options, spec, planner)
     live = server.find()
     reply = server.stored(exists=live is not None)
-    if live is not None and is_placed(live):
-        live = _unplaced(session, api, live)
     decides = plan.manifest["spec"].get("suspend") is not None
     text = unified(
-        None if live is None else comparable(live, suspend=decides),
+        None if live is None else comparable(server.today(_unplaced(session, api, live)), suspend=decides),
         comparable(reply.body, suspend=decides),
         f"{plan.namespace}/{plan.name}",
     )
@@ -53,7 +51,9 @@ def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: 
 
 
 def _unplaced(session: Session, api: Api, live: Object) -> Object:
-    """An admitted JobSet without what Kueue has written into its pods."""
+    """The JobSet without what Kueue has written into its pods, if it has."""
+    if not is_placed(live):
+        return live
     workload = workload_of(api, live)
     if workload is None:
         session.notice(

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 INVALID = 422
 STAND_INS = 8
+# What of the metadata of an object can be sent to make another
+SENT = ("name", "namespace", "labels", "annotations")
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 # apiserver pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr
 UNSUPPORTED = "does not support dry run"
@@ -93,8 +95,28 @@ class DryRun:
 
         Under a name that `exists` no create is answered so: it is asked for under another of the same length.
         """
-        manifest = stamped(self._plan.manifest)
-        own = () if exists else (self._plan.name,)
+        try:
+            return self._stored(stamped(self._plan.manifest), own_name=not exists)
+        except ApiError as error:
+            raise self._told(error) from error
+
+    def today(self, live: Object) -> Object:
+        """A living JobSet as the server would store it now: with defaults that came after it was made.
+
+        As it is, where the server would not take it any more.
+        """
+        metadata = {key: live["metadata"][key] for key in SENT if key in live["metadata"]}
+        try:
+            found = self._stored({**live, "metadata": metadata}, own_name=False).body
+        except ApiError:
+            return live
+        # Kueue's webhook suspends whatever is new
+        spec = {key: value for key, value in found["spec"].items() if key != "suspend"}
+        suspend = {"suspend": live["spec"]["suspend"]} if "suspend" in live["spec"] else {}
+        return {**found, "spec": {**spec, **suspend}}
+
+    def _stored(self, manifest: Object, *, own_name: bool) -> Reply:
+        own = (self._plan.name,) if own_name else ()
         for name in (*own, *_stand_ins(self._plan.name)):
             try:
                 reply = self.create(_named(manifest, name))
@@ -104,7 +126,7 @@ class DryRun:
                     break
             else:
                 return Reply(reply.status, _named(reply.body, self._plan.name), reply.warnings)
-        raise self._told(last) from last
+        raise last
 
     def report(self) -> Report:
         """What the server says to the JobSet, its Jobs and its pods: all refusals, not only the first.

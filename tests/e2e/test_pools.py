@@ -1,0 +1,90 @@
+"""A slice's whole pool dies: its nodes fall silent one after the other, or are taken away and made again."""
+
+from datetime import datetime
+
+import pytest
+from following import Following, counting
+from losing import ends, goes_on, hosts, row, whole
+from outages import FAST_NODES, UNREACHABLE, PodHistory, lost, patience, restore, short_of_hosts
+from worlds import until
+
+from xlaunch.core.timestamps import words
+
+pytestmark = [pytest.mark.e2e, pytest.mark.clusters(*FAST_NODES)]
+
+
+def nodes_of(cluster, name, index):
+    """The nodes of a slice, in the order of its hosts."""
+    there = hosts(cluster, name, index)
+    return [there[host]["spec"]["nodeName"] for host in sorted(there)]
+
+
+@pytest.mark.verified("0.D", "7.4")
+def test_the_hosts_of_a_silent_pool_are_given_up_one_by_one(cluster):
+    counting(cluster, "rack", f"--worker-toleration-seconds={patience(cluster)}")
+    following = Following(cluster, "rack")
+    nodes = nodes_of(cluster, "rack", 0)
+    with lost(cluster, *nodes), PodHistory(cluster) as history:
+        short = until(lambda: (found := row(cluster, "rack", 0))["missing"] == 4 and found, "the silence to show")
+        assert short["ready"] == 0
+        assert f"have not answered since {short['lostSince']} ({', '.join(nodes)})" in short["waiting"]
+        assert short["waiting"].endswith(f"evicts them after {words(patience(cluster))}, one node every 10s")
+        assert short["nextReplacementSeconds"] <= max(80, 30 + patience(cluster))
+        gone = until(lambda: (found := row(cluster, "rack", 0))["lost"] == 4 and found, "the last eviction")
+        # The first to be evicted are replaced before the wait has grown, by pods without a node
+        assert (gone["ready"], gone["budgetLeft"]) == (0, 4)
+        times = [taint_time(cluster.get("node", node)) for node in nodes]
+        every = 5 if cluster.plane else 10 * cluster.unit
+        assert max(times) - min(times) >= 3 * every - 1
+        goes_on(cluster, "rack")
+    assert len(set(evicted_together(history, "rack"))) == 4
+    ends(cluster, "rack", following)
+
+
+def taint_time(node):
+    """When the node got the taint that evicts, in seconds since the epoch."""
+    taints = [each for each in node["spec"]["taints"] if (each["key"], each["effect"]) == (UNREACHABLE, "NoExecute")]
+    return datetime.fromisoformat(taints[0]["timeAdded"]).timestamp()
+
+
+def evicted_together(history, name):
+    """How many pods were being deleted each time that one more was."""
+    deleting = set()
+    for version in history.versions:
+        meta = version["metadata"]
+        if meta["name"].startswith(f"{name}-worker") and "deletionTimestamp" in meta and meta["uid"] not in deleting:
+            deleting.add(meta["uid"])
+            yield len(deleting)
+
+
+@pytest.mark.verified("7.3")
+def test_a_pool_is_taken_away_and_made_again(cluster):
+    """What GKE does to a multi-host slice one of whose machines has failed: k is all hosts, and so is the wait."""
+    counting(cluster, "pool", f"--worker-toleration-seconds={patience(cluster)}", slices=2)
+    following = Following(cluster, "pool")
+    nodes = nodes_of(cluster, "pool", 1)
+    before = {pod["metadata"]["name"] for pod in hosts(cluster, "pool", 1).values()}
+    machines = {cluster.get("node", node)["metadata"]["uid"] for node in nodes}
+    with lost(cluster, nodes[1]), PodHistory(cluster) as history:
+        short = until(lambda: short_of_hosts(cluster, "pool", 1), "the silence to show")
+        assert (short["ready"], short["missing"], short["lost"]) == (3, 1, 0)
+        cluster.kubectl("delete", "node", *nodes)
+        gone = until(lambda: (found := row(cluster, "pool", 1))["lost"] == 4 and found, "the loss to show", timeout=120)
+        assert (gone["ready"], gone["missing"], gone["budgetLeft"]) == (0, 4, 4)
+        assert 0 < gone["nextReplacementSeconds"] <= 80
+        restore(cluster, nodes)
+        assert {cluster.get("node", node)["metadata"]["uid"] for node in nodes} & machines == set()
+        back = until(lambda: whole(cluster, "pool"), "the slice to be whole", timeout=150)
+        assert (back["lost"], back["missing"], back["nextReplacementSeconds"]) == (4, 0, 160.0)
+    assert {collected(history, name) for name in before} == {("Failed", "DeletionByPodGC")}
+    assert row(cluster, "pool", 0)["lost"] == 0
+    status = cluster.json("status", "pool")
+    assert (status["jobset"]["restarts"], status["alarms"]) == (0, [])
+    assert len(following.lives()) == 1
+    ends(cluster, "pool", following)
+
+
+def collected(history, pod):
+    """How a pod ended whose node is gone: its last phase, and by whom."""
+    last = history.of(pod)[-1]["status"]
+    return last["phase"], next(each["reason"] for each in last["conditions"] if each["type"] == "DisruptionTarget")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.restart_scope import MAX_SLICES, RESTART_JOB_ACTIONS
 from xlaunch.local.controllers.jobset.names import (
     COORDINATOR,
     GROUP,
@@ -26,8 +27,6 @@ from xlaunch.local.problems import Problem, invalid, refusal, required
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
-MOST_RESTARTED_ALONE = 1024
-RESTARTS_ALONE = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 FAILURE_REASONS = (
     "BackoffLimitExceeded",
     "DeadlineExceeded",
@@ -161,17 +160,17 @@ def _replicated_job_errors(
 def _failure_policy_errors(
     rules: Sequence[Mapping[str, Any]], jobs: Sequence[Object], gates: Collection[str]
 ) -> Iterator[Problem]:
-    if any(rule["action"] in RESTARTS_ALONE for rule in rules):
+    if any(rule["action"] in RESTART_JOB_ACTIONS for rule in rules):
         if RESTART_JOB not in gates:
             yield internal(
                 "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
                 " feature gate is disabled"
             )
             return
-        if any(replicas_of(job) > MOST_RESTARTED_ALONE for job in jobs):
+        if any(replicas_of(job) > MAX_SLICES for job in jobs):
             yield internal(
                 "JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and"
-                f" a replicated job with replicas > {MOST_RESTARTED_ALONE}"
+                f" a replicated job with replicas > {MAX_SLICES}"
             )
     yield from _rule_errors(rules, [job["name"] for job in jobs])
 

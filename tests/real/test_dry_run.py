@@ -182,6 +182,30 @@ def test_diff_of_what_each_jobset_has_defaulted(world):
     assert (code, stored["metadata"]["name"], "of another plan" in said) == (0, "asked", True)
 
 
+def test_diff_of_what_an_older_webhook_has_defaulted(world):
+    """As after an upgrade of JobSet: the living one lacks what every new one gets."""
+    body = json.loads(world.xlaunch(*LINE, "--dry-run", "-o", "json", "--", "true", target=False).stdout)
+    [webhook] = [each for each in world.get("mutatingwebhookconfigurations") if "jobset" in each["metadata"]["name"]]
+    name = webhook["metadata"]["name"]
+
+    def defaulted():
+        told = world.kubectl("create", "-f", "-", "--dry-run=server", "-o", "json", stdin=json.dumps(body))
+        return "publishNotReadyAddresses" in json.loads(told)["spec"]["network"]
+
+    del body["metadata"]["namespace"], body["spec"]["network"]["publishNotReadyAddresses"]
+    try:
+        world.kubectl("delete", "mutatingwebhookconfiguration", name)
+        until(lambda: not defaulted(), "the webhook to be gone")
+        world.kubectl("create", "-f", "-", stdin=json.dumps(body))
+    finally:
+        kept = {**webhook, "metadata": {"name": name}}
+        world.kubectl("apply", "-f", "-", stdin=json.dumps(kept))
+    body["metadata"]["name"] = "other"
+    until(defaulted, "the webhook to be back")
+    assert "publishNotReadyAddresses" not in world.get("jobset", "asked")["spec"]["network"]
+    assert world.xlaunch(*LINE, "--diff", "--", "true").stdout == ""
+
+
 @pytest.mark.parametrize("control_plane", [ControlPlane(kueue=True)], indirect=True, ids=str)
 def test_diff_of_what_kueue_has_admitted(world, namespace):
     """Kueue lets it go on, and writes the flavor's nodes, its tolerations and labels of its own into the pods."""

@@ -25,13 +25,25 @@ def leader(**more):
     return made
 
 
+def sliced():
+    made = jobset()
+    rule = {"name": "slice_only", "action": "RestartJob", "targetReplicatedJobs": ["worker"]}
+    made["spec"]["failurePolicy"]["rules"] = [rule, {"name": "rest", "action": "RestartJobSet"}]
+    return made
+
+
 SILENT = on_silent_node(pod("worker", 1, 3, deleted="2026-11-29T12:00:30Z"))
 DEAD = pod("worker", 1, 3, deleted="2026-11-29T12:00:00Z")
 SUCCEEDED = pod("worker", 1, 3, phase="Succeeded", statuses=[status(state=terminated(0))])
 RESTART_JOB = ("WorkerSucceeded", "kubectl delete job train-worker-1 -n default")
 FORCE = ("StuckOnDeadNode", "kubectl delete pod train-worker-1-3-aaaaa -n default --force --grace-period=0")
 NEXT_LEADER = leader(suffix="bbbbb", phase="Pending")
+MAKE_ANEW = ("SliceNotRestarted", "kubectl delete job train-worker-1 -n default")
 DROP_LEADER = ("FailedLeader", "kubectl delete pod train-worker-1-0-aaaaa -n default")
+
+FAILED = job("worker", 1, conditions=[condition("Failed")])
+GONE_SOON = job("worker", 1, conditions=[condition("Failed")])
+GONE_SOON["metadata"]["deletionTimestamp"] = "2026-11-29T12:00:30Z"
 
 CASES = [
     ("all is well", {}, []),
@@ -79,6 +91,16 @@ CASES = [
         "no status for a minute",
         {"body": jobset(ready=None)},
         [("NoStatus", "kubectl logs -n jobset-system deployment/jobset-controller-manager")],
+    ),
+    ("a slice that JobSet should restart alone", {"body": sliced(), "jobs": [FAILED]}, [MAKE_ANEW]),
+    ("it has not had the time yet", {"body": sliced(), "jobs": [FAILED], "after": 10.0}, []),
+    ("it is at it", {"body": sliced(), "jobs": [GONE_SOON]}, []),
+    ("the Job goes on", {"body": sliced(), "jobs": [job("worker", 1, conditions=[FAILURE_TARGET])]}, []),
+    ("without such a rule JobSet restarts all", {"jobs": [FAILED]}, []),
+    (
+        "the head's Job is restarted with all",
+        {"body": sliced(), "jobs": [job("pathways-head", conditions=[condition("Failed")])]},
+        [],
     ),
     ("no status yet", {"body": jobset(ready=None), "after": 5.0}, []),
     ("suspended without a status", {"body": jobset(ready=None, suspend=True)}, []),

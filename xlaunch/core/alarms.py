@@ -8,17 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.recreation import action
 from xlaunch.core.silence import silent_since
 from xlaunch.core.timestamps import seconds_since, words
-from xlaunch.core.workload import Workload, is_true
+from xlaunch.core.workload import Workload, condition, is_true
 
 Object = Mapping[str, Any]
 
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 # A pod is gone a moment after its deletionTimestamp, which includes the grace period
 OVERDUE_SECONDS = 30.0
-# JobSet writes a first status within a second or two
-NO_STATUS_SECONDS = 15.0
+# JobSet writes a first status, and acts on a failed Job, within a second or two
+NO_STATUS_SECONDS = NOT_RESTARTED_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ def alarms(
     found = [*_no_status(workload, jobset, now), *_succeeded_workers(workload, jobs, pods)]
     found += _dead_nodes(workload, jobs, pods, now)
     found += _failed_leaders(workload, pods)
+    found += _slices_not_restarted(workload, jobset, jobs, now)
     return tuple(found)
 
 
@@ -116,6 +118,25 @@ def _failed_leaders(workload: Workload, pods: Sequence[Object]) -> Iterable[Alar
                 "FailedLeader",
                 f"Pod {name}, the first host of its slice, has failed; while it is there, JobSet 0.12 lets no other in",
                 f"kubectl delete pod {name} -n {workload.namespace}",
+            )
+
+
+def _slices_not_restarted(workload: Workload, jobset: Object, jobs: Sequence[Object], now: datetime) -> Iterable[Alarm]:
+    """Where a rule says RestartJob and the gate is off again, the controller only logs an error, for ever.
+
+    JobSet v0.12.0 pkg/controllers/failure_policy.go restartJobActionApplier. It makes a Job that is gone anew.
+    """
+    roles = {role.name for role in workload.workers if action(jobset, role)}
+    for job in jobs:
+        status, name = job.get("status") or {}, job["metadata"]["name"]
+        stays = is_true(status, "Failed") and "deletionTimestamp" not in job["metadata"]
+        since = seconds_since(condition(status, "Failed").get("lastTransitionTime"), now)
+        if _role(job) in roles and stays and since > NOT_RESTARTED_SECONDS:
+            yield Alarm(
+                "SliceNotRestarted",
+                f"Job {name} has failed {words(since)} ago and JobSet does not make it anew: its controller does not "
+                "run, or its feature gate RestartJob was turned off",
+                f"kubectl delete job {name} -n {workload.namespace}",
             )
 
 

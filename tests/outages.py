@@ -5,8 +5,9 @@ import shlex
 import subprocess
 import threading
 from contextlib import contextmanager
+from datetime import datetime
 
-from losing import row
+from losing import hosts, row
 from worlds import KUBECTL, until
 
 # The labels of clusters on which a silent node is noticed after some 10 s of everybody's time
@@ -82,6 +83,39 @@ def disrupted(cluster, pod):
     """Why a pod was told to go: reason and message of its condition DisruptionTarget."""
     told = cluster.get("pod", pod)["status"]["conditions"]
     return next((each["reason"], each["message"]) for each in told if each["type"] == "DisruptionTarget")
+
+
+def made(item):
+    """When an object was made, in seconds since the epoch."""
+    return seconds(item["metadata"]["creationTimestamp"])
+
+
+def told_to_go(pod):
+    """When the deletion of a pod began: its timestamp is when the grace period ends."""
+    meta = pod["metadata"]
+    return seconds(meta["deletionTimestamp"]) - meta["deletionGracePeriodSeconds"]
+
+
+def tainted(node):
+    """When a silent node got the taint by which its pods are evicted."""
+    taints = [each for each in node["spec"]["taints"] if (each["key"], each["effect"]) == (UNREACHABLE, "NoExecute")]
+    return seconds(taints[0]["timeAdded"])
+
+
+def seconds(stamp):
+    """A timestamp as seconds since the epoch."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def nodes_of(cluster, name, index):
+    """The nodes of a slice, in the order of its hosts."""
+    there = hosts(cluster, name, index)
+    return [there[host]["spec"]["nodeName"] for host in sorted(there)]
+
+
+def is_deleting(cluster, pod):
+    """Whether a pod has been told to go."""
+    return "deletionTimestamp" in cluster.get("pod", pod)["metadata"]
 
 
 class PodHistory:

@@ -1,13 +1,24 @@
 """The machine of a worker or of the head dies, or was only away for a moment."""
 
 import time
-from datetime import datetime
 
 import pytest
 from following import Following, counting
 from looking import conditions, events, uids
 from losing import LOAD, ends, goes_on, hosts, row, whole
-from outages import FAST_NODES, alarm, disrupted, impatient, lost, obey, patience, short_of_hosts
+from outages import (
+    FAST_NODES,
+    alarm,
+    disrupted,
+    impatient,
+    is_deleting,
+    lost,
+    made,
+    obey,
+    patience,
+    short_of_hosts,
+    told_to_go,
+)
 from worlds import until
 
 from xlaunch.core.timestamps import words
@@ -27,11 +38,6 @@ def is_silence(told, pod, node, seconds):
     """Whether that is what is said of a pod on a node that does not answer."""
     begins = told.startswith(f"pod {pod} is on node {node}, which has not answered since ")
     return begins and told.endswith(f"; Kubernetes evicts it after {words(seconds)}")
-
-
-def made(pod):
-    """When an object was made, in seconds since the epoch."""
-    return datetime.fromisoformat(pod["metadata"]["creationTimestamp"]).timestamp()
 
 
 def test_a_node_that_comes_back_in_time_costs_a_restart_in_place(cluster):
@@ -77,7 +83,7 @@ def test_a_node_that_stays_away_costs_a_pod(cluster):
         assert (waiting["ready"], waiting["missing"], waiting["lost"], waiting["budgetLeft"]) == (3, 0, 1, 7)
         # Its wait has run since the silence was noticed, and is over
         new = hosts(cluster, "silent", 0)[2]
-        assert made(new) - told_to_go(cluster, name) <= max(LOAD * cluster.unit, 2)
+        assert made(new) - told_to_go(cluster.get("pod", name)) <= max(LOAD * cluster.unit, 2)
         goes_on(cluster, "silent")
         assert [each["phase"] for each in cluster.json("workload", "list")["items"]] == ["Running"]
         assert cluster.json("status", "silent")["alarms"] == []
@@ -94,16 +100,6 @@ def unscheduled(cluster):
     """The slice's row while the replacement has no node."""
     found = row(cluster, "silent", 0)
     return found if "is not scheduled" in (found["waiting"] or "") else None
-
-
-def is_deleting(cluster, pod):
-    return "deletionTimestamp" in cluster.get("pod", pod)["metadata"]
-
-
-def told_to_go(cluster, pod):
-    """When the deletion began, in seconds since the epoch: its timestamp is when the grace period ends."""
-    meta = cluster.get("pod", pod)["metadata"]
-    return datetime.fromisoformat(meta["deletionTimestamp"]).timestamp() - meta["deletionGracePeriodSeconds"]
 
 
 @pytest.mark.verified("0.C", "6.6")

@@ -1,22 +1,14 @@
 """A slice's whole pool dies: its nodes fall silent one after the other, or are taken away and made again."""
 
-from datetime import datetime
-
 import pytest
 from following import Following, counting
 from losing import ends, goes_on, hosts, row, whole
-from outages import FAST_NODES, UNREACHABLE, PodHistory, lost, patience, restore, short_of_hosts
+from outages import FAST_NODES, PodHistory, lost, nodes_of, patience, restore, short_of_hosts, tainted
 from worlds import until
 
 from xlaunch.core.timestamps import words
 
 pytestmark = [pytest.mark.e2e, pytest.mark.clusters(*FAST_NODES)]
-
-
-def nodes_of(cluster, name, index):
-    """The nodes of a slice, in the order of its hosts."""
-    there = hosts(cluster, name, index)
-    return [there[host]["spec"]["nodeName"] for host in sorted(there)]
 
 
 @pytest.mark.verified("0.D", "7.4")
@@ -33,18 +25,12 @@ def test_the_hosts_of_a_silent_pool_are_given_up_one_by_one(cluster):
         gone = until(lambda: (found := row(cluster, "rack", 0))["lost"] == 4 and found, "the last eviction")
         # The first to be evicted are replaced before the wait has grown, by pods without a node
         assert (gone["ready"], gone["budgetLeft"]) == (0, 4)
-        times = [taint_time(cluster.get("node", node)) for node in nodes]
+        times = [tainted(cluster.get("node", node)) for node in nodes]
         every = 5 if cluster.plane else 10 * cluster.unit
         assert max(times) - min(times) >= 3 * every - 1
         goes_on(cluster, "rack")
     assert len(set(evicted_together(history, "rack"))) == 4
     ends(cluster, "rack", following)
-
-
-def taint_time(node):
-    """When the node got the taint that evicts, in seconds since the epoch."""
-    taints = [each for each in node["spec"]["taints"] if (each["key"], each["effect"]) == (UNREACHABLE, "NoExecute")]
-    return datetime.fromisoformat(taints[0]["timeAdded"]).timestamp()
 
 
 def evicted_together(history, name):

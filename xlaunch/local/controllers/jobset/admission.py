@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from xlaunch.core.restart_scope import MAX_SLICES, RESTART_JOB_ACTIONS
 from xlaunch.local.controllers.jobset.names import (
     COORDINATOR,
     GROUP,
@@ -19,7 +18,7 @@ from xlaunch.local.controllers.jobset.names import (
     replicated_jobs,
 )
 from xlaunch.local.controllers.jobset.refusals import denied, internal
-from xlaunch.local.gates import RESTART_JOB
+from xlaunch.local.controllers.jobset.rules import failure_policy_errors
 from xlaunch.local.kube import Kube, Object
 from xlaunch.local.names import dns_1035_label, label_value
 from xlaunch.local.names import subdomain as dns_subdomain
@@ -27,16 +26,8 @@ from xlaunch.local.problems import Problem, invalid, refusal, required
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
-FAILURE_REASONS = (
-    "BackoffLimitExceeded",
-    "DeadlineExceeded",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "PodFailurePolicy",
-)
 HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 LONGEST_MANAGER = 63
-RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 # What Kueue may set while the JobSet is suspended
 POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
 POD_META_WHILE_SUSPENDED = ("labels", "annotations")
@@ -99,7 +90,7 @@ def _create_errors(jobset: Object, gates: Collection[str]) -> Iterator[Problem]:
     for target in (spec.get("successPolicy") or {}).get("targetReplicatedJobs") or ():
         if target not in seen:
             yield internal(f"invalid replicatedJob name '{target}' does not appear in .spec.ReplicatedJobs")
-    yield from _failure_policy_errors((spec.get("failurePolicy") or {}).get("rules") or (), jobs, gates)
+    yield from failure_policy_errors((spec.get("failurePolicy") or {}).get("rules") or (), jobs, gates)
     if spec.get("coordinator"):
         yield from _coordinator_errors(jobset)
 
@@ -155,56 +146,6 @@ def _replicated_job_errors(
     for dependency in replicated.get("dependsOn") or ():
         if dependency["name"] not in seen:
             yield internal(f"replicatedJob: {name} cannot depend on replicatedJob: {dependency['name']}")
-
-
-def _failure_policy_errors(
-    rules: Sequence[Mapping[str, Any]], jobs: Sequence[Object], gates: Collection[str]
-) -> Iterator[Problem]:
-    if any(rule["action"] in RESTART_JOB_ACTIONS for rule in rules):
-        if RESTART_JOB not in gates:
-            yield internal(
-                "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob"
-                " feature gate is disabled"
-            )
-            return
-        if any(replicas_of(job) > MAX_SLICES for job in jobs):
-            yield internal(
-                "JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and"
-                f" a replicated job with replicas > {MAX_SLICES}"
-            )
-    yield from _rule_errors(rules, [job["name"] for job in jobs])
-
-
-def _rule_errors(rules: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> Iterator[Problem]:
-    indices: dict[str, list[int]] = {}
-    for index, rule in enumerate(rules):
-        name = rule["name"]
-        indices.setdefault(name, []).append(index)
-        if not 1 <= len(name) <= 128:
-            yield internal(
-                f"invalid failure policy rule name of length {len(name)}, the rule name must be at least 1 characters"
-                " long and at most 128 characters long"
-            )
-        if not RULE_NAME.fullmatch(name):
-            yield internal(
-                f"invalid failure policy rule name '{name}', a failure policy rule name must start with an alphabetic"
-                " character, optionally followed by a string of alphanumeric characters or '_,:', and must end with"
-                " an alphanumeric character or '_'"
-            )
-        for target in rule.get("targetReplicatedJobs") or ():
-            if target not in jobs:
-                yield internal(
-                    f"invalid replicatedJob name '{target}' in failure policy does not appear in .spec.ReplicatedJobs"
-                )
-        for reason in rule.get("onJobFailureReasons") or ():
-            if reason not in FAILURE_REASONS:
-                yield internal(
-                    f"invalid job failure reason '{reason}' in failure policy is not a recognized job failure reason"
-                )
-    for name, places in indices.items():
-        if len(places) > 1:
-            listed = " ".join(str(place) for place in places)
-            yield internal(f"rule names are not unique, rules with indices [{listed}] all have the same name '{name}'")
 
 
 def _coordinator_errors(jobset: Object) -> Iterator[Problem]:

@@ -21,9 +21,7 @@ GAVE_UP = evicted(
     "DeactivatedDueToRequeuingLimitExceeded",
     "The workload is deactivated due to exceeding the maximum number of re-queuing retries",
 )
-REACTIVATE = (
-    'kubectl patch workload.kueue.x-k8s.io jobset-train-c07e7 -n default --type=merge -p \'{"spec":{"active":true}}\''
-)
+ANEW = "kubectl delete workload.kueue.x-k8s.io jobset-train-c07e7 -n default --wait=false"
 RECOVERING = [*ADMITTED, condition("PodsReady", "False", "WaitForRecovery")]
 CONFIGURATION = "kubectl get configmap kueue-manager-config -n kueue-system -o yaml"
 
@@ -48,7 +46,8 @@ CASES = [
         {"conditions": [STOPPED, *evicted("ClusterQueueStopped", "The ClusterQueue is stopped", requeued=False)]},
         [("QueueStopped", LOOK)],
     ),
-    ("given up", SUSPENDED, {"conditions": [pending(), *GAVE_UP], "active": False}, [("QueueGaveUp", REACTIVATE)]),
+    ("given up", SUSPENDED, {"conditions": [pending(), *GAVE_UP], "active": False}, [("QueueGaveUp", ANEW)]),
+    ("given up, and reactivated", SUSPENDED, {"conditions": [pending(), *GAVE_UP]}, [("QueueGaveUp", ANEW)]),
     ("held by a person", SUSPENDED, {"conditions": evicted("Deactivated", "x"), "active": False}, []),
     ("admitted", RUNNING, {"conditions": ADMITTED}, []),
     ("pods are lost", RUNNING, {"conditions": RECOVERING}, [("QueueMayEvict", CONFIGURATION)]),

@@ -83,11 +83,12 @@ def test_a_queue_that_is_not_there_or_stopped(refusal, missing, stopped):
     [
         (State.HELD, "Deactivated", False),
         (State.HELD, "DeactivatedDueToRequeuingLimitExceeded", True),
-        (State.EVICTED, "DeactivatedDueToRequeuingLimitExceeded", False),
+        (State.EVICTED, "DeactivatedDueToRequeuingLimitExceeded", True),
+        (State.EVICTED, "Preempted", False),
     ],
 )
 def test_who_holds_it(state, reason, by_kueue):
-    assert queue(state, reason=reason).held_by_kueue is by_kueue
+    assert queue(state, reason=reason).given_up is by_kueue
 
 
 def test_evictions_are_counted_by_reason():

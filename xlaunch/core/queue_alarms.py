@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from xlaunch.core.alarms import Alarm
-from xlaunch.core.queueing import QueueState, State
+from xlaunch.core.queueing import State
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Workload
 
@@ -29,7 +29,11 @@ def queue_alarms(workload: Workload, now: datetime) -> Iterator[Alarm]:
         yield Alarm("QueueMissing", told, f"kubectl get localqueues -n {namespace}")
     if queue.state.waits and queue.queue_is_stopped:
         yield Alarm("QueueStopped", f"Nothing is admitted until the queue is started again: {queue.refusal}", look)
-    yield from _given_up(workload, queue)
+    if queue.given_up:
+        told = f"Kueue has given {name} up until its Workload is made anew: {queue.message}"
+        # Kueue makes another of the same name at once, which may keep kubectl waiting for the old one to go
+        anew = f"kubectl delete workload.kueue.x-k8s.io {queue.workload} -n {namespace} --wait=false"
+        yield Alarm("QueueGaveUp", told, anew)
     if queue.state is State.UNSEEN and workload.suspended and _age(workload, now) > UNSEEN_SECONDS:
         told = (
             f"Kueue has taken no note of {name} in {words(_age(workload, now))}: its controller does not run, or does "
@@ -42,16 +46,6 @@ def queue_alarms(workload: Workload, now: datetime) -> Iterator[Alarm]:
             "(waitForPodsReady) is over, it evicts the whole workload, head included"
         )
         yield Alarm("QueueMayEvict", told, "kubectl get configmap kueue-manager-config -n kueue-system -o yaml")
-
-
-def _given_up(workload: Workload, queue: QueueState) -> Iterator[Alarm]:
-    if queue.held_by_kueue:
-        patch = """--type=merge -p '{"spec":{"active":true}}'"""
-        yield Alarm(
-            "QueueGaveUp",
-            f"Kueue has given {workload.name} up and will not admit it again: {queue.message}",
-            f"kubectl patch workload.kueue.x-k8s.io {queue.workload} -n {workload.namespace} {patch}",
-        )
 
 
 def _age(workload: Workload, now: datetime) -> float:

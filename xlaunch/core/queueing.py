@@ -131,9 +131,13 @@ class QueueState:
         return bool(STOPPED.match(self.refusal))
 
     @property
-    def held_by_kueue(self) -> bool:
-        """Whether Kueue has given it up, as opposed to a person who deactivated it."""
-        return self.state is State.HELD and self.reason.startswith("DeactivatedDueTo")
+    def given_up(self) -> bool:
+        """Whether Kueue has deactivated it, as opposed to a person.
+
+        Reactivated, it is Evicted and stays so: Kueue v0.17.0 pkg/controller/core/workload_controller.go takes back
+        what was evicted as Deactivated, but not as DeactivatedDueTo…
+        """
+        return self.state in (State.HELD, State.EVICTED) and self.reason.startswith("DeactivatedDueTo")
 
 
 def words(queue: QueueState) -> str:

@@ -7,7 +7,7 @@ from random import Random
 
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.names import dns_label, subdomain
-from xlaunch.local.problems import Problem, invalid
+from xlaunch.local.problems import Problem, invalid, required
 
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery, pkg/util/rand: no vowels, no look-alikes
 _NAME_RULES = {"namespaces": dns_label, "services": dns_label}
@@ -20,5 +20,8 @@ def generated(prefix: str, random: Random) -> str:
 
 def check_name(resource: Resource, name: str) -> Iterator[Problem]:
     """The rule for the names of one resource."""
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+        return
     for problem in _NAME_RULES.get(resource.plural, subdomain)(name):
         yield invalid("metadata.name", name, problem)

@@ -88,7 +88,7 @@ def number(query: Mapping[str, str], name: str) -> int | None:
     try:
         return int(text)
     except ValueError as error:
-        raise bad_request(f'{name}: Invalid value: "{text}": strconv.ParseInt: invalid syntax') from error
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from error
 
 
 def parse_body(data: bytes, content_type: str) -> Any:

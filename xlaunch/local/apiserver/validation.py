@@ -13,6 +13,8 @@ from xlaunch.local.kube import Object
 from xlaunch.local.names import config_key
 from xlaunch.local.problems import Problem, forbidden, invalid
 
+_EXCLUSIVE = "StartupPolicy and DependsOn APIs are mutually exclusive"
+
 
 def check_create(resource: Resource, new: Object) -> list[Problem]:
     """Everything that is wrong with a new object."""
@@ -50,9 +52,10 @@ def check_jobset(new: Object) -> Iterator[Problem]:
     spec = new.get("spec", {})
     in_order = spec.get("startupPolicy", {}).get("startupPolicyOrder") == "InOrder"
     if in_order and any("dependsOn" in each for each in spec.get("replicatedJobs", [])):
-        yield Problem(
-            "FieldValueInvalid", "spec", "Invalid value: StartupPolicy and DependsOn APIs are mutually exclusive"
-        )
+        yield Problem("FieldValueInvalid", "spec", f"Invalid value: {_EXCLUSIVE}")
+    if in_order and "replicatedJobs" not in spec:
+        text = f"no such key: replicatedJobs evaluating rule: {_EXCLUSIVE}"
+        yield Problem("FieldValueInvalid", "spec", f'Invalid value: "object": {text}')
 
 
 def check_config_map(new: Object) -> Iterator[Problem]:

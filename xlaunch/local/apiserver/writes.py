@@ -16,12 +16,12 @@ from xlaunch.local.apiserver.advice import warnings
 from xlaunch.local.apiserver.bodies import WriteOptions
 from xlaunch.local.apiserver.deletion import is_held
 from xlaunch.local.apiserver.resources import Resource
-from xlaunch.local.apiserver.schema import definition, unfinished, with_zero_values
+from xlaunch.local.apiserver.schema import definition, with_zero_values
 from xlaunch.local.apiserver.store import Store
 from xlaunch.local.apiserver.validation import check_create, check_update
 from xlaunch.local.kube import APPLY, JSON_PATCH, MERGE, STRATEGIC, Hook, Hooks, Kube, Object, StatusError, bad_request
 from xlaunch.local.objects import Key, is_deleting
-from xlaunch.local.problems import Problem, invalid, refusal, required
+from xlaunch.local.problems import Problem, invalid, refusal
 
 EVENT_TTL = 3600.0  # seconds, kube-apiserver's --event-ttl
 _GENERATIONS = ("pods", "jobs", "jobsets")
@@ -94,11 +94,8 @@ class Writer:
     def _new_metadata(self, resource: Resource, given: Object, namespace: str) -> Object:
         """The metadata of a new object: what the client may choose, and what the system gives."""
         name, prefix = given.get("name"), given.get("generateName")
-        if not name and not prefix:
-            problem = required("metadata.name", "name or generateName is required")
-            raise resource.invalid("", unfinished([problem]) if resource.custom else [problem])
         metadata = {key: value for key, value in given.items() if key not in bodies.SYSTEM}
-        metadata["name"] = name or names.generated(str(prefix), self._random)
+        metadata["name"] = name or (names.generated(str(prefix), self._random) if prefix else "")
         metadata |= {"namespace": namespace} if resource.namespaced else {}
         metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.now()}
         return {**metadata, "generation": 1} if resource.plural in _GENERATIONS else metadata

@@ -7,6 +7,11 @@ from worlds import until
 
 pytestmark = pytest.mark.e2e
 
+SHAPE = (
+    *("--tpu-type=v5litepod-16", "--docker-image=img", "--pathways-gcs-location=gs://my-bucket/tmp"),
+    "--max-restarts=3",
+)
+
 
 def changes(text):
     """The lines that differ, without their indentation."""
@@ -31,26 +36,31 @@ def test_from_nothing_to_unchanged_to_changed(cluster):
 
 def test_what_controllers_write_is_no_difference(cluster):
     """Running, suspended, resumed, restarted: the plan stays the same, until a person changes what it decides."""
-    line = ("--queue=none", "--ttl-seconds-after-finished=600", "--diff")
+    plan = ("--queue=none", "--ttl-seconds-after-finished=600")
+    line = ("workload", "create-pathways", "--workload=life", *SHAPE, *plan)
 
     def patch(**spec):
         cluster.kubectl("patch", "jobset", "life", "--type=merge", "-p", json.dumps({"spec": spec}))
 
-    cluster.create("life", *line[:2])
+    def compared():
+        return cluster.look(*line, "--diff", "--", "sleep", "600")
+
+    cluster.xlaunch(*line, "--", "sleep", "600")
     cluster.json("wait", "life", "--for=running", "--timeout=60s")
-    assert cluster.create("life", *line).stdout == ""
+    assert compared()["diff"] == ""
     patch(suspend=True)
-    assert cluster.create("life", *line).stdout == ""
+    assert compared()["diff"] == ""
     patch(suspend=False)
     cluster.json("wait", "life", "--for=running", "--timeout=60s")
     cluster.kubectl("delete", "pod", cluster.pod("life-pathways-head"), "--wait=false")
     until(lambda: cluster.get("jobset", "life").get("status", {}).get("restarts") == 1, "the restart")
-    assert cluster.create("life", *line).stdout == ""
+    told = compared()
+    assert (told["kind"], told["diff"], told["changed"], told["exists"]) == ("Diff", "", False, True)
 
     patch(ttlSecondsAfterFinished=60)
-    body = json.loads(cluster.create("life", *line, "-o", "json", code=5).stdout)
-    assert (body["kind"], body["changed"], body["exists"]) == ("Diff", True, True)
-    assert changes(body["diff"]) == ["-ttlSecondsAfterFinished: 60", "+ttlSecondsAfterFinished: 600"]
+    told = cluster.json(*line, "--diff", "--", "sleep", "600", code=5)
+    assert (told["changed"], told["exists"]) == (True, True)
+    assert changes(told["diff"]) == ["-ttlSecondsAfterFinished: 60", "+ttlSecondsAfterFinished: 600"]
 
 
 def test_one_that_kubectl_made_of_the_same_manifest(cluster):

@@ -1,7 +1,5 @@
 """The two clusters that are compared: the embedded one, and Kubernetes 1.37.2 with the node agent attached."""
 
-import os
-
 import pytest
 from worlds import World, attached
 
@@ -53,16 +51,3 @@ def twins(kubeconfigs):
         return [cluster(name, path, namespace, scale) for name, (path, scale) in kubeconfigs.items()]
 
     return make
-
-
-def pytest_generate_tests(metafunc):
-    """`seed` runs over DIFFERENTIAL_SEEDS, e.g. `7,20-29`; a few of them where nothing is said."""
-    if "seed" in metafunc.fixturenames and "twins" in metafunc.fixturenames:
-        metafunc.parametrize("seed", list(seeds(os.environ.get("DIFFERENTIAL_SEEDS", "1-8"))))
-
-
-def seeds(text):
-    """The numbers that `7,20-29` means."""
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ QUIET = 2.5
 # After them nothing comes any more though something is missing: longer than the longest back-off of a sequence
 STUCK = 28.0
 LIMIT = 150.0
+# A back-off of 10 s may be over after that: what a glance saw later may be the state before or after its end
+GLANCE_SECONDS = 8.0
+LATE = "too late to tell"
 POLL = 0.5
 STARTED = re.compile(r"Started container main as process (\d+)")
 MARK = b"trap 'exit 3' USR1"
@@ -39,10 +42,14 @@ class Actor:
     cluster: Cluster
     slot: int
     record: Record = field(default_factory=list)
+    acted: float = 0.0
+    lost: str = ""
 
     def run(self, sequence: Sequence) -> Record:
         """The whole sequence: a name and a value for each step."""
         for number, step in enumerate(sequence.steps):
+            if step.action not in ("settle", "glance"):
+                self.acted = time.monotonic()
             if step.action == "create":
                 value: Any = self._ask("POST", "jobsets", placed(sequence.jobset, self.slot))
             else:
@@ -59,8 +66,9 @@ class Actor:
         return self._state(wait_for_rest=True)
 
     def glance(self, _step: Step) -> Any:
-        """The state when nothing is on its way out any more, and only a back-off is still running."""
-        return self._state(wait_for_rest=False)
+        """The state when nothing is on its way out and only a back-off still runs; LATE where it may be over."""
+        state = self._state(wait_for_rest=False)
+        return LATE if (time.monotonic() - self.acted) / self.cluster.scale > GLANCE_SECONDS else state
 
     def _state(self, *, wait_for_rest: bool) -> Any:
         began = since = time.monotonic()
@@ -140,6 +148,41 @@ class Actor:
         for node in api.request("GET", "/api/v1/nodes", query={"labelSelector": f"{SLOT}={self.slot}"}).body["items"]:
             path = f"/api/v1/nodes/{node['metadata']['name']}"
             api.request("PATCH", path, body={"spec": {"unschedulable": step.value or None}}, content_type=MERGE)
+
+    def lose_node(self, step: Step) -> None:
+        """Takes the power from the node of a pod."""
+        self.lost = self._read(f"pods/{self._pod(step)}")["spec"]["nodeName"]
+        self._node("PATCH", {"metadata": {"annotations": {"xlaunch.dev/lost": "true"}}})
+
+    def restore_node(self, _step: Step) -> None:
+        """Gives it back."""
+        self._node("PATCH", {"metadata": {"annotations": {"xlaunch.dev/lost": None}}})
+
+    def delete_node(self, _step: Step) -> None:
+        """Takes the Node object away, as a cloud does whose machine is gone."""
+        self._node("DELETE", None)
+
+    def await_eviction(self, step: Step) -> bool:
+        """Waits until a pod of that Job is asked to leave its node."""
+        return self._await(lambda pods: any("deletionTimestamp" in each["metadata"] for each in pods), step)
+
+    def await_collection(self, step: Step) -> bool:
+        """Waits until no pod is left on the node that is gone."""
+        return self._await(lambda pods: all(each["spec"].get("nodeName") != self.lost for each in pods), step)
+
+    def _await(self, check: Callable[[list[dict[str, Any]]], bool], step: Step) -> bool:
+        end = time.monotonic() + LIMIT
+        while not check(self.cluster.items("pods")):
+            assert time.monotonic() < end, f"{self.cluster.name}: {step}"
+            time.sleep(POLL)
+        return True
+
+    def _node(self, method: str, body: Any) -> None:
+        self.cluster.api.request(method, f"/api/v1/nodes/{self.lost}", body=body, content_type=MERGE)
+
+    def _read(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.cluster.api.request("GET", self.cluster.path(path)).body
+        return found
 
     def _ask(self, method: str, path: str, body: Any, content_type: str = "application/json") -> dict[str, Any]:
         return self.cluster.ask(Call("", method, path, body, content_type=content_type))

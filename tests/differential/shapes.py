@@ -69,6 +69,24 @@ def jobset(random: Random) -> Object:
     return {"apiVersion": JOBSET_GROUP_VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec}
 
 
+def impatient() -> Object:
+    """A JobSet whose pods leave a node that does not answer after five seconds."""
+    random = Random("impatient")
+    worker = _replicated("worker", _job(random, hosts=2, backoff=6))
+    job = worker["template"]["spec"]
+    pod = job["template"]["spec"]
+    pod["tolerations"] += [
+        {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
+        for key in ("not-ready", "unreachable")
+    ]
+    return {
+        "apiVersion": JOBSET_GROUP_VERSION,
+        "kind": "JobSet",
+        "metadata": {"name": NAME},
+        "spec": {"replicatedJobs": [worker], "startupPolicy": {"startupPolicyOrder": "InOrder"}},
+    }
+
+
 def _replicated(name: str, job: Object, replicas: int = 1) -> Object:
     return {"name": name, "replicas": replicas, "template": {"spec": job}}
 

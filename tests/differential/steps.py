@@ -15,6 +15,7 @@ from typing import Any
 from differential import shapes
 from differential.shapes import NAME, Object
 
+WORKER = f"{NAME}-worker-0"
 PROPAGATIONS = ("Background", "Foreground", "Orphan")
 MOST_LOSSES = 2
 
@@ -36,9 +37,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Sequence:
-    """A JobSet and what happens to it."""
+    """A JobSet and what happens to it; `name` is a word for it."""
 
-    seed: int
+    name: str
     jobset: Object
     steps: tuple[Step, ...]
 
@@ -47,7 +48,19 @@ def sequence(seed: int) -> Sequence:
     """The sequence of a seed; always the same one."""
     random = Random(f"sequence {seed}")
     jobset = shapes.jobset(random)
-    return Sequence(seed, jobset, tuple(_Author(random, jobset).steps()))
+    return Sequence(f"seed-{seed}", jobset, tuple(_Author(random, jobset).steps()))
+
+
+def node_sequences() -> list[Sequence]:
+    """What becomes of a host that does not answer any more: it comes back, or its Node object is taken away."""
+    lose = [Step("create"), Step("settle"), Step("lose_node", WORKER), Step("await_eviction", WORKER), Step("settle")]
+    back = [Step("restore_node"), Step("settle")]
+    away = [Step("delete_node"), Step("await_collection"), Step("settle")]
+    end = [Step("delete_jobset"), Step("settle")]
+    return [
+        Sequence("node-back", shapes.impatient(), (*lose, *back, *end)),
+        Sequence("node-away", shapes.impatient(), (*lose, *away, *end)),
+    ]
 
 
 class _Author:
@@ -127,6 +140,7 @@ class _Author:
         yield Step("settle")
         if self._random.random() < 0.3:
             yield Step("patch_jobset", value={"spec": {"ttlSecondsAfterFinished": 4}})
+            yield Step("settle")  # one that has ended is gone then
         yield Step("suspend", value=False)
 
     def _cordon(self) -> Iterator[Step]:

@@ -3,6 +3,7 @@
 import pytest
 from fakes.api import status_error
 from fakes.clock import FakeClock
+from fakes.kueue import evicted, workload
 from fakes.store import LOST, StoreApi, bodies
 
 from xlaunch import __version__
@@ -144,6 +145,16 @@ def test_the_same_plan_again_where_that_is_no_success(stage, state, error, next)
         stage.submit()
     assert next in caught.value.next
     assert bodies(stage.api, "POST") == []
+
+
+def test_the_same_plan_again_where_its_queue_holds_it_back(stage):
+    uid = stage.existing("queued")["metadata"]["uid"]
+    held = workload("run", uid=uid, conditions=evicted("Deactivated", "The workload is deactivated"), active=False)
+    stage.api.put(held, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads")
+    with pytest.raises(ConflictError) as caught:
+        stage.submit()
+    assert caught.value.message == "run exists and is suspended"
+    assert "kubectl patch workload.kueue.x-k8s.io jobset-run-c07e7 -n default" in caught.value.next
 
 
 def test_a_failed_one_says_when_and_why(stage):

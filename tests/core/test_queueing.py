@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from fakes.kueue import SHORT, TOO_BIG
 
-from xlaunch.core.queueing import Evictions, Place, QueueState, State, as_data, evictions_words, words
+from xlaunch.core.queueing import Evictions, Place, QueueState, State, as_data, evictions_words, release, words
 
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 HEAD = (
@@ -102,3 +102,14 @@ def test_programs_read_positions_from_0():
     assert found["evictions"] == [{"reason": "Preempted", "underlyingCause": None, "count": 2}]
     assert (found["requeueAt"], found["neverFits"], found["clusterQueue"]) == ("2026-11-29T12:00:00Z", False, None)
     assert as_data(None) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "command"),
+    [
+        ("Deactivated", 'kubectl patch workload.kueue.x-k8s.io w -n ns --type=merge -p \'{"spec":{"active":true}}\''),
+        ("DeactivatedDueToAdmissionCheck", "kubectl delete workload.kueue.x-k8s.io w -n ns --wait=false"),
+    ],
+)
+def test_how_one_that_is_held_back_goes_on(reason, command):
+    assert release(queue(State.HELD, reason=reason, workload="w"), "ns") == command

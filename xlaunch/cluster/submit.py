@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from xlaunch import __version__
-from xlaunch.cluster import jobsets
+from xlaunch.cluster import jobsets, kueue
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.delete import delete, wait_gone
 from xlaunch.cluster.retry import is_passing, persist
@@ -15,6 +15,7 @@ from xlaunch.cluster.versions import without_restart_job
 from xlaunch.core.clock import Clock
 from xlaunch.core.errors import ConflictError, NetworkError, NotFoundError, RefusedError, WorkloadFailedError
 from xlaunch.core.plan import HASH_ANNOTATION, Plan
+from xlaunch.core.queueing import State, release
 from xlaunch.core.refusals import sentence
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Phase, Workload, describe
@@ -150,7 +151,7 @@ class _Work:
             )
         if not same:
             raise self._differs(found, workload)
-        return self._same(found, workload)
+        return self._same(found, kueue.with_queue(self.api, found) if workload.suspended else workload)
 
     def _same(self, found: Object, workload: Workload) -> Submission:
         name, at = workload.name, f" at {workload.finished:%Y-%m-%dT%H:%M:%SZ}" if workload.finished else ""
@@ -161,14 +162,16 @@ class _Work:
                 next="Add --if-exists=replace-finished to run the same again",
             )
         if workload.phase is Phase.SUSPENDED:
-            patch = """--type=merge -p '{"spec":{"suspend":false}}'"""
-            raise ConflictError(
-                f"{name} exists and is suspended",
-                next=f"Resume it: kubectl patch jobset {name} --namespace {self.namespace} {patch}",
-            )
+            raise ConflictError(f"{name} exists and is suspended", next=f"Resume it: {self._resumption(workload)}")
         if workload.phase is Phase.COMPLETED:
             return self._done("unchanged", found, message=f"{name} has already completed{at}")
         return self._done("unchanged", found, message=f"{name} is unchanged ({workload.phase})")
+
+    def _resumption(self, workload: Workload) -> str:
+        if workload.queueing and workload.queueing.state is State.HELD:
+            return release(workload.queueing, self.namespace)
+        patch = """--type=merge -p '{"spec":{"suspend":false}}'"""
+        return f"kubectl patch jobset {workload.name} --namespace {self.namespace} {patch}"
 
     def _differs(self, found: Object, workload: Workload) -> ConflictError:
         age = f", {words(self.clock.now() - workload.created)} old" if workload.created else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from xlaunch.core.alarms import Alarm
-from xlaunch.core.queueing import State
+from xlaunch.core.queueing import State, release
 from xlaunch.core.timestamps import words
 from xlaunch.core.workload import Workload
 
@@ -31,9 +31,7 @@ def queue_alarms(workload: Workload, now: datetime) -> Iterator[Alarm]:
         yield Alarm("QueueStopped", f"Nothing is admitted until the queue is started again: {queue.refusal}", look)
     if queue.given_up:
         told = f"Kueue has given {name} up until its Workload is made anew: {queue.message}"
-        # Kueue makes another of the same name at once, which may keep kubectl waiting for the old one to go
-        anew = f"kubectl delete workload.kueue.x-k8s.io {queue.workload} -n {namespace} --wait=false"
-        yield Alarm("QueueGaveUp", told, anew)
+        yield Alarm("QueueGaveUp", told, release(queue, namespace))
     if queue.state is State.UNSEEN and workload.suspended and _age(workload, now) > UNSEEN_SECONDS:
         told = (
             f"Kueue has taken no note of {name} in {words(_age(workload, now))}: its controller does not run, or does "

@@ -159,6 +159,15 @@ def words(queue: QueueState) -> str:
     return f"{lead}: {said}" if said and queue.state is not State.ADMITTED else lead
 
 
+def release(queue: QueueState, namespace: str) -> str:
+    """The command by which a person puts one that is held back into the queue again."""
+    if queue.given_up:
+        # Kueue makes another of the same name at once, which may keep kubectl waiting for the old one to go
+        return f"kubectl delete workload.kueue.x-k8s.io {queue.workload} -n {namespace} --wait=false"
+    patch = """--type=merge -p '{"spec":{"active":true}}'"""
+    return f"kubectl patch workload.kueue.x-k8s.io {queue.workload} -n {namespace} {patch}"
+
+
 def evictions_words(evictions: Sequence[Evictions]) -> str:
     """ "2 x Preempted, 1 x Deactivated (RequeuingLimitExceeded)"."""
     return ", ".join(f"{each.count} x {each.reason}{f' ({each.cause})' if each.cause else ''}" for each in evictions)

@@ -79,7 +79,11 @@ def command(
     target: TargetOptions,
     output: OutputOption = "",  # noqa: ARG001 - read by the boundary
 ) -> Result:
-    """List workloads: every JobSet, also those that xpk, gcluster or kubectl made."""
+    """List workloads: every JobSet, also those that xpk, gcluster or kubectl made.
+
+    QUEUE: its queue and, where it waits there, its place among those that wait. Below the table is why it waits, in
+    the queue's own words.
+    """
     session = session_of(ctx)
     if wait_for:
         raise UsageError(

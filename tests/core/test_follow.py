@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.clock import START
-from fakes.objects import condition, ended, jobset, pod, running, status, terminated, waiting
+from fakes.objects import condition, ended, jobset, on_silent_node, pod, running, status, terminated, waiting
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,6 +171,14 @@ def test_a_pod_that_should_be_gone_long_since_is_left_for_the_new_one():
     assert choose([DYING, NEXT], at(), NOW + timedelta(seconds=15)) is DYING
     assert choose([DYING], at(), late) is DYING
     assert choose([], at(), late) is None
+
+
+def test_a_pod_that_is_to_go_from_a_node_that_does_not_answer_is_left_at_once():
+    silent = on_silent_node(head(status()), "cpu-np-0")
+    assert choose([silent, NEXT], at(), NOW) is silent  # it may come back
+    going = {**silent, "metadata": {**silent["metadata"], "deletionTimestamp": "2026-11-29T12:00:30Z"}}
+    assert choose([going, NEXT], at(), NOW) is NEXT
+    assert choose([going], at(), NOW) is going
 
 
 # ---- the cursor

@@ -14,6 +14,7 @@ from typing import Any
 from xlaunch.core import pods as podlib
 from xlaunch.core.logtext import Piece, sort_key
 from xlaunch.core.pending import why_waiting
+from xlaunch.core.silence import silent_since
 from xlaunch.core.timestamps import seconds_since
 from xlaunch.core.workload import Phase, Workload
 
@@ -124,7 +125,10 @@ def next_action(
 def choose(pods: Sequence[Object], cursor: Cursor, now: datetime) -> Object | None:
     """The pod whose log to read: the one being read until its log has ended or its node seems dead, then the newest."""
     current = next((pod for pod in pods if cursor.target and podlib.uid(pod) == cursor.target.uid), None)
-    if current is None or cursor.drained or seconds_since(current["metadata"].get("deletionTimestamp"), now) > OVERDUE:
+    if current is None or cursor.drained:
+        return podlib.newest(pods)
+    overdue = seconds_since(current["metadata"].get("deletionTimestamp"), now) > OVERDUE
+    if overdue or (podlib.is_deleting(current) and silent_since(current)):
         return podlib.newest(pods)
     return current
 

@@ -54,8 +54,9 @@ def test_patience(tolerations, seconds):
     assert patience({"spec": {"tolerations": tolerations}}) == seconds
 
 
-def times(*pods):
-    return {uid.split("-")[4]: at and (at - START).total_seconds() for uid, at in evictions(pods).items()}
+def times(*pods, after=0.0):
+    found = evictions(pods, START + timedelta(seconds=after))
+    return {uid.split("-")[4]: at and (at - START).total_seconds() for uid, at in found.items()}
 
 
 def test_nodes_get_their_taint_one_every_ten_seconds():
@@ -68,11 +69,16 @@ def test_a_node_that_falls_silent_later_waits_for_nobody_who_has_gone():
 
 def test_pods_of_one_node_go_together_and_those_of_others_are_not_there():
     assert times(silent(0), silent(1, node="tpu-1-0"), pod("worker", 1, 2)) == {"0": 30.0, "1": 30.0}
-    assert evictions([pod("worker", 1, 2)]) == {}
+    assert times(pod("worker", 1, 2)) == {}
 
 
 def test_who_tolerates_silence_for_ever_is_never_evicted():
     assert times(silent(0, seconds=None), silent(1)) == {"0": None, "1": 40.0}
+
+
+def test_of_an_eviction_that_is_overdue_nobody_knows():
+    assert times(silent(0), silent(1), after=39.0) == {"0": 30.0, "1": 40.0}
+    assert times(silent(0), silent(1), after=41.0) == {"0": None, "1": 40.0}
 
 
 def test_a_pod_on_a_silent_node_is_named_with_what_becomes_of_it():

@@ -70,6 +70,11 @@ def test_a_pod_that_would_wait_for_ever_has_no_forecast():
     assert data((2, 1), seconds=None)["slices"][2]["nextReplacementSeconds"] is None
 
 
+def test_where_nobody_is_evicted_there_is_no_forecast():
+    row = data((2, 1), after=60.0)["slices"][2]
+    assert (row["missing"], row["nextReplacementSeconds"]) == (1, None)
+
+
 def test_once_it_is_evicted_the_host_is_missing_no_more():
     """The old pod stays as it is, in phase Running; its replacement waits for a node."""
     old = on_silent_node(pod("worker", 2, 1, deleted=NEXT), "tpu-2-1")

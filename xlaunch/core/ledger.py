@@ -144,7 +144,7 @@ class _Seen:
         for pod in pods or ():
             place = (podlib.label(pod, podlib.REPLICATED_JOB), podlib.label(pod, podlib.JOB_INDEX))
             self._pods.setdefault(place, []).append(pod)
-        self.evictions = evictions(pods or ())
+        self.evictions = evictions(pods or (), now)
         slices = ((role, index) for role in workload.workers for index in range(role.replicas))
         self.outages = Outages(jobset, {(r.name, i): (r.hosts, self.pods(r, i)) for r, i in slices})
 

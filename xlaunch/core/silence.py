@@ -51,10 +51,11 @@ def tolerates_silence(toleration: Object) -> bool:
     return toleration.get("key") in (UNREACHABLE, None, "") and toleration.get("effect") in ("NoExecute", None, "")
 
 
-def evictions(pods: Iterable[Object]) -> dict[str, datetime | None]:
-    """When each pod on a silent node is evicted, by its UID; None for never.
+def evictions(pods: Iterable[Object], now: datetime) -> dict[str, datetime | None]:
+    """When each pod on a silent node is evicted, by its UID, as if no nodes were silent but those of these pods.
 
-    As if no nodes were silent but those of these pods: others may get their taint before.
+    None where nobody knows: for a pod that tolerates it for ever, and for one that is overdue. Then other nodes stand
+    before its own, or nobody is evicted because most nodes of the zone are silent (--unhealthy-zone-threshold).
     """
     silent = [(since, _node(pod), pod) for pod in pods if (since := silent_since(pod))]
     tainted: dict[str, datetime] = {}
@@ -64,7 +65,8 @@ def evictions(pods: Iterable[Object]) -> dict[str, datetime | None]:
     found: dict[str, datetime | None] = {}
     for _, node, pod in silent:
         seconds = patience(pod)
-        found[podlib.uid(pod)] = None if seconds is None else tainted[node] + timedelta(seconds=seconds)
+        due = None if seconds is None else tainted[node] + timedelta(seconds=seconds)
+        found[podlib.uid(pod)] = due if due and due + TAINT_EVERY > now else None
     return found
 
 

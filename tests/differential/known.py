@@ -8,7 +8,7 @@ from differential.corpus import Call
 
 # Go's own descriptions of its types and parsers, and paths within a status
 IN_OTHER_WORDS = (
-    "create jobsets: no kind",
+    "no kind",
     "empty spec + ",
     "body a",
     "patch as JSON",

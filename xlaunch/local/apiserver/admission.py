@@ -9,7 +9,8 @@ from xlaunch.local.kube import Object, StatusError
 
 def forbidden(resource: Resource, name: str, why: str, **details: object) -> StatusError:
     """403 by an admission plugin."""
-    message = f'{resource.qualified} "{name or "Unknown"}" is forbidden: {why}'
+    name = name or "Unknown"
+    message = f'{resource.qualified} "{name}" is forbidden: {why}'
     return StatusError(403, "Forbidden", message, {**resource.details(name), **details})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
-from xlaunch.local.apiserver.schema import unfinished
+from xlaunch.local.apiserver.schema import with_rules
 from xlaunch.local.kube import Object, StatusError, bad_request
 from xlaunch.local.problems import Problem, invalid
 
@@ -49,7 +49,7 @@ def decoded(resource: Resource, body: Any, options: WriteOptions, *, fill: bool 
     check_object(body)
     found = decode(body, resource.schema, go=not (resource.custom and update), fill=fill)
     if found.problems and resource.custom and update:
-        raise resource.invalid(str(metadata_of(body).get("name", "")), unfinished(found.problems))
+        raise resource.invalid(str(metadata_of(body).get("name", "")), with_rules(found.problems))
     if found.problems:
         # A webhook gets an object's fields sorted by name, and its decoder tells the first that is wrong
         problems = sorted(found.problems, key=lambda each: each.field) if resource.custom else found.problems

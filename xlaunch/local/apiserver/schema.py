@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xlaunch.local.apiserver.resources import DEFINITIONS
@@ -108,14 +108,14 @@ def with_zero_values(value: Any, node: Node) -> Any:
     return filled
 
 
-def unfinished(problems: Sequence[Problem]) -> list[Problem]:
-    """Problems of a custom object, and that its other rules were not looked at, where one of them keeps from it.
+def with_rules(problems: Sequence[Problem], rules: Iterable[Problem] = ()) -> list[Problem]:
+    """Problems of a custom object with those of its CRD's rules; where one keeps from looking at them, that it does.
 
     apiextensions-apiserver 0.37, pkg/registry/customresource/strategy.go `hasBlockingErr`.
     """
     if any(each.reason in _BLOCKING for each in problems):
         return [*problems, Problem("FieldValueInvalid", "<nil>", f"Invalid value: null: {_UNFINISHED}")]
-    return list(problems)
+    return [*problems, *rules]
 
 
 def immutable_changes(new: Any, old: Any, node: Node, path: str = "") -> Iterator[Problem]:

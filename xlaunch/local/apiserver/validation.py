@@ -8,7 +8,7 @@ from xlaunch.local.apiserver import jobs, metadata, pods, services
 from xlaunch.local.apiserver.names import check_name
 from xlaunch.local.apiserver.resources import Resource
 from xlaunch.local.apiserver.schema import check as check_schema
-from xlaunch.local.apiserver.schema import definition, immutable_changes, unfinished
+from xlaunch.local.apiserver.schema import definition, immutable_changes, with_rules
 from xlaunch.local.kube import Object
 from xlaunch.local.names import config_key
 from xlaunch.local.problems import Problem, forbidden, invalid
@@ -20,14 +20,14 @@ def check_create(resource: Resource, new: Object) -> list[Problem]:
     """Everything that is wrong with a new object."""
     named = check_name(resource, new["metadata"]["name"])
     problems = [*named, *metadata.check(new["metadata"], custom=resource.custom), *_check_content(resource, new)]
-    return unfinished(problems) if resource.custom else problems
+    return with_rules(problems, _rules(new)) if resource.custom else problems
 
 
 def check_update(resource: Resource, new: Object, old: Object, subresource: str) -> list[Problem]:
     """Everything that is wrong with an object that replaces another."""
     if subresource:  # its own writer, and nothing but the part that it may write
         if resource.custom:
-            return unfinished(list(check_schema(new, resource.schema)))
+            return with_rules(list(check_schema(new, resource.schema)))
         return list(jobs.check_status(new, old)) if (resource.plural, subresource) == ("jobs", "status") else []
     problems = list(metadata.check_new_finalizers(new["metadata"], old["metadata"]))
     problems += metadata.check(new["metadata"], custom=resource.custom)
@@ -35,7 +35,8 @@ def check_update(resource: Resource, new: Object, old: Object, subresource: str)
         return [*problems, *rule(new, old)]
     problems += _check_content(resource, new)
     if resource.custom:
-        problems = unfinished([*problems, *immutable_changes(new, old, definition(resource.schema))])
+        changes = immutable_changes(new, old, definition(resource.schema))
+        problems = with_rules(problems, [*_rules(new), *changes])
     return problems
 
 
@@ -46,16 +47,16 @@ def _check_content(resource: Resource, new: Object) -> Iterator[Problem]:
         yield from check_schema(new, resource.schema)
 
 
-def check_jobset(new: Object) -> Iterator[Problem]:
-    """A JobSet's schema, and the rule of its CRD that is not about one field."""
-    yield from check_schema(new, "JobSet")
+def _rules(new: Object) -> Iterator[Problem]:
+    """The rule of the JobSet CRD that is not about one field."""
     spec = new.get("spec", {})
-    in_order = spec.get("startupPolicy", {}).get("startupPolicyOrder") == "InOrder"
-    if in_order and any("dependsOn" in each for each in spec.get("replicatedJobs", [])):
-        yield Problem("FieldValueInvalid", "spec", f"Invalid value: {_EXCLUSIVE}")
-    if in_order and "replicatedJobs" not in spec:
+    if spec.get("startupPolicy", {}).get("startupPolicyOrder") != "InOrder":
+        return
+    if "replicatedJobs" not in spec:
         text = f"no such key: replicatedJobs evaluating rule: {_EXCLUSIVE}"
         yield Problem("FieldValueInvalid", "spec", f'Invalid value: "object": {text}')
+    elif any("dependsOn" in each for each in spec["replicatedJobs"]):
+        yield Problem("FieldValueInvalid", "spec", f"Invalid value: {_EXCLUSIVE}")
 
 
 def check_config_map(new: Object) -> Iterator[Problem]:
@@ -86,7 +87,6 @@ _CONTENT: Mapping[str, Callable[[Object], Iterator[Problem]]] = {
     "pods": pods.check,
     "jobs": jobs.check,
     "services": services.check,
-    "jobsets": check_jobset,
     "configmaps": check_config_map,
 }
 _ON_UPDATE: Mapping[str, Callable[[Object, Object], Iterator[Problem]]] = {

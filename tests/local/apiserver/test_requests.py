@@ -4,7 +4,15 @@ import pytest
 
 from xlaunch.local.apiserver.podlogs import container_of
 from xlaunch.local.apiserver.podlogs import options_of as log_options
-from xlaunch.local.apiserver.requests import accepted, delete_options, number, parse_body, parse_path, write_options
+from xlaunch.local.apiserver.requests import (
+    accepted,
+    check_named,
+    delete_options,
+    number,
+    parse_body,
+    parse_path,
+    write_options,
+)
 from xlaunch.local.kube import APPLY, MERGE, StatusError
 from xlaunch.local.logs import LogOptions
 
@@ -151,6 +159,30 @@ def test_a_grace_period_is_a_number():
             delete_options(query, body)
         assert caught.value.code == 400
     assert number({}, "x") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (
+            {"propagationPolicy": "Sideways"},
+            'Unsupported value: "Sideways": supported values: "Foreground"',
+        ),
+        ({"propagationPolicy": "Orphan", "orphanDependents": True}, 'Invalid value: "Orphan": orphanDependents and'),
+    ],
+)
+def test_how_not_to_delete(body, wrong):
+    with pytest.raises(StatusError) as caught:
+        delete_options({}, body)
+    assert caught.value.code == 422
+    assert caught.value.message.startswith(f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: {wrong}')
+
+
+def test_a_binding_names_its_own_pod():
+    target = parse_path(["api", "v1", "namespaces", "default", "pods", "a", "binding"])
+    check_named({"metadata": {"name": "a"}}, target)
+    with pytest.raises(StatusError, match="name in URL does not match name in Binding object"):
+        check_named({"metadata": {"name": "b"}}, target)
 
 
 def test_log_options():

@@ -1,0 +1,48 @@
+"""What the differential test (tests/differential) has found in the controllers, as Kubernetes 1.37.2 does it."""
+
+from fakes.cluster import on_virtual_time, reference_jobset
+
+NAME = "demo-elastic"
+HEAD = f"{NAME}-pathways-head-0-0"
+
+
+async def start(bed, **spec):
+    await bed.kube.create("jobsets", reference_jobset(**spec), "default")
+
+    async def all_run():
+        return await bed.running() == 13
+
+    await bed.until(all_run)
+    await bed.advance(3)
+
+
+def test_a_deleted_service_is_made_again():
+    async def test(bed):
+        await start(bed)
+        before = await bed.get("services", NAME)
+        await bed.kube.delete("services", NAME, "default")
+        await bed.advance(1)
+        assert (await bed.get("services", NAME))["metadata"]["uid"] != before["metadata"]["uid"]
+
+    on_virtual_time(test, pools=3)
+
+
+def test_a_job_that_must_end_takes_the_start_in_order_back():
+    async def test(bed):
+        await start(bed, failurePolicy={"maxRestarts": 0})
+        await bed.finish((await bed.pods())[HEAD], 1)
+        await bed.advance(6)
+        status = (await bed.get("jobsets", NAME))["status"]
+        assert status["terminalState"] == "Failed"
+        holds = {each["type"]: each["status"] for each in status["conditions"]}
+        assert (holds["StartupPolicyInProgress"], holds["StartupPolicyCompleted"]) == ("True", "False")
+
+    on_virtual_time(test, pools=3)
+
+
+def test_a_pod_that_is_bound_is_of_its_first_generation():
+    async def test(bed):
+        await start(bed)
+        assert {each["metadata"]["generation"] for each in (await bed.pods()).values()} == {1}
+
+    on_virtual_time(test, pools=3)

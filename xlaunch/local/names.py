@@ -95,18 +95,6 @@ def config_key(value: str) -> list[str]:
     return found
 
 
-def path_with_domain(value: str) -> list[tuple[str, str]]:
-    """A path such as acme.io/foo; what is wrong with it, each with the part that is meant."""
-    domain, slash, path = value.partition("/")
-    if not (domain and slash and path):
-        return [(value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-    found = [(domain, problem) for problem in subdomain(domain)]
-    pattern = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-    if not re.fullmatch(pattern, path):
-        found.append((path, f"Invalid path (regex used for validation is '{pattern}')"))
-    return found
-
-
 def _problems(value: str, pattern: str, text: str, most: int, *, unit: str = "bytes") -> list[str]:
     found = [f"must be no more than {most} {unit}"] if len(value.encode()) > most else []
     if not re.fullmatch(pattern, value):

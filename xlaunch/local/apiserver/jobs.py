@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlaunch.core.workload import is_true
+from xlaunch.local import managers
 from xlaunch.local.apiserver import pods
 from xlaunch.local.apiserver.metadata import check_annotations, check_labels
 from xlaunch.local.kube import Object
-from xlaunch.local.names import dns_label, path_with_domain
+from xlaunch.local.names import dns_label
 from xlaunch.local.objects import status_of
-from xlaunch.local.problems import NOT_SHOWN, Problem, duplicate, invalid, required, too_long, unsupported
+from xlaunch.local.problems import NOT_SHOWN, Problem, duplicate, invalid, required, unsupported
 
 IMMUTABLE = "field is immutable"
 _NOT_NEGATIVE = "must be greater than or equal to 0"
@@ -19,7 +20,6 @@ _COUNTS = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"
 _MODES = ("NonIndexed", "Indexed")
 _RESTARTS = ("OnFailure", "Never")
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
-_LONGEST_MANAGER = 63
 _TEMPLATE = "spec.template.spec"
 
 
@@ -115,9 +115,7 @@ def _check_spec(spec: Mapping[str, Any]) -> Iterator[Problem]:
         if spec.get(key, 0) < 0:
             yield invalid(f"spec.{key}", spec[key], _NOT_NEGATIVE)
     if (manager := spec.get("managedBy")) is not None:
-        yield from (invalid("spec.managedBy", part, wrong) for part, wrong in path_with_domain(manager))
-        if len(manager) > _LONGEST_MANAGER:
-            yield too_long("spec.managedBy", _LONGEST_MANAGER)
+        yield from managers.check(manager)
     if spec["completionMode"] not in _MODES:
         yield unsupported("spec.completionMode", spec["completionMode"], _MODES)
     if spec["completionMode"] == "Indexed" and "completions" not in spec:

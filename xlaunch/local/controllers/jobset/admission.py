@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from xlaunch.local import managers
 from xlaunch.local.controllers.jobset.names import (
     COORDINATOR,
     GROUP,
@@ -22,12 +22,10 @@ from xlaunch.local.controllers.jobset.rules import failure_policy_errors
 from xlaunch.local.kube import Kube, Object
 from xlaunch.local.names import dns_1035_label, label_value
 from xlaunch.local.names import subdomain as dns_subdomain
-from xlaunch.local.problems import Problem, invalid, refusal, required
+from xlaunch.local.problems import Problem, invalid, refusal
 
 WEBHOOK = "vjobset.kb.io"
 MAX_INT32 = 2**31 - 1
-HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-LONGEST_MANAGER = 63
 # What Kueue may set while the JobSet is suspended
 POD_SPEC_WHILE_SUSPENDED = ("nodeSelector", "tolerations", "schedulingGates")
 POD_META_WHILE_SUSPENDED = ("labels", "annotations")
@@ -82,7 +80,7 @@ def _create_errors(jobset: Object, gates: Collection[str]) -> Iterator[Problem]:
         yield internal("DependsOn can't be set for the first ReplicatedJob")
     yield from _subdomain_errors((spec.get("network") or {}).get("subdomain", ""))
     if (manager := spec.get("managedBy")) is not None:
-        yield from _manager_errors(manager)
+        yield from managers.check(manager)
     seen: list[str] = []
     for index, replicated in enumerate(jobs):
         seen.append(replicated["name"])
@@ -103,23 +101,6 @@ def _subdomain_errors(subdomain: str) -> Iterator[Problem]:
     for wrong in dns_1035_label(subdomain):
         detail = ".spec.network.subdomain is too long, must be less than 63 characters" if wrong == TOO_LONG else wrong
         yield invalid("spec.network.subdomain", subdomain, detail)
-
-
-def _manager_errors(manager: str) -> Iterator[Problem]:
-    """A domain-prefixed path (apimachinery 0.36 pkg/util/validation IsDomainPrefixedPath)."""
-    field = "spec.managedBy"
-    host, _, path = manager.partition("/")
-    if not manager:
-        yield required(field)
-    elif not host or not path:
-        yield invalid(field, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    else:
-        for wrong in dns_subdomain(host):
-            yield invalid(field, host, wrong)
-        if not re.fullmatch(HTTP_PATH, path):
-            yield invalid(field, path, f"Invalid path (regex used for validation is '{HTTP_PATH}')")
-    if len(manager.encode()) > LONGEST_MANAGER:
-        yield Problem("FieldValueTooLong", field, f"Too long: may not be more than {LONGEST_MANAGER} bytes")
 
 
 def _replicated_job_errors(

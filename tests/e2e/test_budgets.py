@@ -8,18 +8,19 @@ from worlds import until
 pytestmark = pytest.mark.e2e
 
 
-def fails(cluster, name, following, job, exit_code=10):
-    """The workload has failed because that Job did, and everything says so."""
+def fails(cluster, name, following, job):
+    """The workload has failed because that Job did, and everything says so; the Job's status."""
     words = f"jobset failed due to reaching max number of restarts (first failed job: {job})"
-    assert following.done() == exit_code
+    assert following.done() == 10
     assert any(f"{name} has failed (ReachedMaxRestarts). {words}." in line for line in following.said), following.said
     assert unbroken(following)
-    waiting = cluster.json("wait", name, code=exit_code)
+    waiting = cluster.json("wait", name, code=10)
     assert (waiting["result"], waiting["reason"], waiting["message"]) == ("Failed", "ReachedMaxRestarts", words)
-    status = cluster.json("status", name, "--exit-code", code=exit_code)
+    status = cluster.json("status", name, "--exit-code", code=10)
     assert (status["phase"], status["reason"], status["alarms"]) == ("Failed", "ReachedMaxRestarts", [])
     assert {each["nextReplacementSeconds"] for each in status["slices"]} == {None}
-    cluster.xlaunch("logs", name, "--no-follow")
+    until(lambda: not cluster.get("pods"), "the head's pod to go, and its log with it")
+    assert "No pod is left that has the log" in cluster.xlaunch("logs", name, "--no-follow").stderr
     told = cluster.get("job", job)["status"]
     assert {each["type"]: each["reason"] for each in told["conditions"]}["Failed"] == "BackoffLimitExceeded"
     return told

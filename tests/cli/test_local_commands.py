@@ -110,9 +110,7 @@ def test_status(xlaunch, running):
 
 def test_status_of_nothing(xlaunch, running):
     running[0].clear()
-    assert xlaunch("local", "status").stdout == (
-        "No local cluster runs on this machine. Start one: xlaunch local up\n"
-    )
+    assert xlaunch("local", "status").stdout == ("No local cluster runs on this machine. Start one: xlaunch local up\n")
 
 
 @pytest.mark.parametrize(

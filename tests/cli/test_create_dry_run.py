@@ -101,6 +101,15 @@ def test_what_is_not_checked_is_told(cluster):
     assert "Pod demo-worker-0-3." not in done.stderr
 
 
+def test_where_nothing_can_be_checked_nothing_is_said_to_be_accepted(cluster):
+    cluster.store.verdicts = {"JobSet": status_error(400, "BadRequest", 'webhook "x" does not support dry run')}
+    cluster.store.forbidden = {"Job", "Pod"}
+    done = cluster.run(*SERVER, "-o", "json")
+    assert (done.code, done.stderr.count("Not checked: ")) == (0, 5)
+    assert "Accepted" not in done.stderr
+    assert json.loads(done.stdout)["kind"] == "JobSet"
+
+
 @pytest.mark.parametrize(("flag", "said"), [((), "of the same plan"), (("--num-slices=2",), "of another plan")])
 def test_a_name_that_is_taken_is_told_and_does_no_harm(cluster, flag, said):
     cluster.run(*ARGV)

@@ -52,20 +52,17 @@ def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: P
     return connection.api, plan, server_for(plan)
 
 
-def warning_lines(warnings: dict[str, list[str]]) -> list[str]:
-    """The server's warnings, each once, with the objects that they are about."""
-    return [f"Warning from the API server: {text} ({', '.join(about)})" for text, about in warnings.items()]
-
-
 def _told(report: Report, plan: Plan) -> Iterator[str]:
-    yield from warning_lines(report.warnings)
+    for text, about in report.warnings.items():
+        yield f"Warning from the API server: {text} ({', '.join(about)})"
     for line in report.left_out:
         yield f"Not checked: {line}"
     if report.refusals:
         if len(report.refusals) > 1:
             yield from (f"Refused: {each.kind} {each.name}: {each.message}" for each in report.refusals)
         return
-    yield f"Accepted by the API server, and nothing was created: {', '.join(report.accepted) or 'nothing'}."
+    if report.accepted:
+        yield f"Accepted by the API server, and nothing was created: {', '.join(report.accepted)}."
     if report.existing is not None:
         phase = describe(report.existing).phase
         same = (report.existing["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == plan.hash

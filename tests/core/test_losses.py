@@ -85,4 +85,5 @@ def test_hosts_in_order():
 
 def test_in_words():
     assert loss_words(Loss(2, NAME, AT, WORDS)) == f"pod {NAME}: {WORDS}"
+    assert loss_words(Loss(2, NAME, AT, "")) == f"pod {NAME}: gone"
     assert loss_words(Loss(2, "", AT, "")) == "host 2, whose pod is gone"

@@ -50,10 +50,11 @@ def test_lost_hosts_show_at_once_with_their_wait(cluster):
     short = until(lambda: missing(cluster, "some"), "the loss to show")
     assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (1, 3, 3, 5)
     assert 0 <= short["nextReplacementSeconds"] <= 40
-    assert [loss["host"] for loss in short["losses"]] == [1, 2, 3]
-    for loss, name in zip(short["losses"], names, strict=True):
-        # Where Kubernetes counts a loss at once, its object is gone a moment later
-        assert (loss["pod"], loss["why"], loss["replaced"]) in ((name, "deleted", False), (None, None, False))
+    # Where Kubernetes counts a loss at once, its object is gone a moment later: then events tell of it
+    assert [(loss["host"], loss["pod"], loss["replaced"]) for loss in short["losses"]] == [
+        (host, name, False) for host, name in zip((1, 2, 3), names, strict=True)
+    ]
+    assert {loss["why"] for loss in short["losses"]} <= {"deleted", None}
     assert (row(cluster, "some", 0)["lost"], row(cluster, "some", 0)["losses"]) == (0, [])
     goes_on(cluster, "some")
     ends(cluster, "some", following)

@@ -20,6 +20,7 @@ from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.observe import Observation, observe
 from xlaunch.cluster.retry import is_passing, persist
+from xlaunch.cluster.traces import with_traces
 from xlaunch.cluster.watch import PATIENCE
 from xlaunch.core.errors import NotFoundError
 from xlaunch.core.ledger import Ledger, ledger
@@ -69,7 +70,8 @@ def command(
 def look(session: Session, connection: Connection, name: str) -> tuple[Observation, Ledger]:
     """One look at a workload; NotFoundError where there is none."""
     seen = observe(connection, name)
-    return seen, ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now(), seen.queueing)
+    counted = ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now(), seen.queueing)
+    return seen, with_traces(connection.api, counted, seen.jobs)
 
 
 def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:

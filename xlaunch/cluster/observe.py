@@ -91,12 +91,16 @@ def held_up(api: Api, workload: Workload) -> str:
 
 
 def events_about(api: Api, uid: str, **fields: str) -> tuple[Object, ...]:
-    """The events about the object of that uid, as many as fit one answer; `fields` must be as given.
+    """The events about the object of that uid, with these fields."""
+    return events_where(api, {"involvedObject.uid": uid, **fields})
 
-    None where they cannot be read, since they only add detail to what the object says.
+
+def events_where(api: Api, fields: Mapping[str, str]) -> tuple[Object, ...]:
+    """The events with these fields, as many as fit one answer.
+
+    None where they cannot be read, since they only add detail to what objects say.
     """
-    selector = ",".join(f"{key}={value}" for key, value in {"involvedObject.uid": uid, **fields}.items())
-    query = {"fieldSelector": selector, "limit": "500"}
+    query = {"fieldSelector": ",".join(f"{key}={value}" for key, value in fields.items()), "limit": "500"}
     try:
         return tuple(api.request("GET", namespaced(api, "v1", "events"), query=query).body.get("items") or ())
     except (ApiError, NetworkError):

@@ -20,8 +20,8 @@ Object = Mapping[str, Any]
 class Loss:
     """One host, and the pod that was lost there.
 
-    `pod` and `why` are "" once that object is gone, which the API server then knows nothing of any more; `since` is
-    None where no time is known. `replaced`: another pod has its place already, while this one is still going.
+    `pod` and `why` are "" where that object is gone and nothing else tells; `since` is None where no time is known.
+    `replaced`: another pod has its place already, while this one is still going.
     """
 
     host: int
@@ -63,7 +63,7 @@ def why_lost(pod: Object) -> str:
 
 def loss_words(loss: Loss) -> str:
     """ "pod train-worker-1-2-aaaaa: deleted", or which host it was where nothing is left of the pod."""
-    return f"pod {loss.pod}: {loss.why}" if loss.pod else f"host {loss.host}, whose pod is gone"
+    return f"pod {loss.pod}: {loss.why or 'gone'}" if loss.pod else f"host {loss.host}, whose pod is gone"
 
 
 def _last_of(host: int, pods: Iterable[Object]) -> Object | None:

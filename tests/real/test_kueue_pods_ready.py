@@ -3,7 +3,7 @@
 import pytest
 from following import Following
 from looking import FORCED, Obeying
-from queues import Queue, becomes, evictions, runs, submit
+from queues import WORKLOADS, Queue, becomes, evictions, patch, runs, submit
 from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
@@ -62,6 +62,9 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     [alarm] = told["alarms"]
     assert alarm["reason"] == "QueueGaveUp"
     following.says(f"{alarm['message']}. Next: {alarm['next']}")
+    patch(world, WORKLOADS, told["queueing"]["workload"], '{"spec":{"active":true}}')
+    told = becomes(world, "train", "Queued", "Evicted")
+    assert told["alarms"] == [alarm]
     world.kubectl("uncordon", *TPU_NODES)
     world.kubectl(*alarm["next"].split()[1:])
     runs(world, "train")

@@ -14,7 +14,7 @@ from worlds import KUBECTL, until
 FAST_NODES = ("embedded-fast-nodes", "real-fast-nodes")
 UNREACHABLE = "node.kubernetes.io/unreachable"
 # Seconds of everybody's time for which pods stay on a silent node: enough to look at them on a busy machine
-PATIENCE = 20
+PATIENCE = 15
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def short_of_hosts(cluster, name, index=0):
 
 def alarm(cluster, name):
     """The one alarm of a workload, once there is one."""
-    found = until(lambda: cluster.json("status", name)["alarms"], "an alarm", timeout=90)
+    found = until(lambda: cluster.look("status", name)["alarms"], "an alarm", timeout=90)
     assert len(found) == 1, found
     return found[0]
 

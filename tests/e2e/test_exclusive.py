@@ -41,12 +41,13 @@ def test_a_lost_leader_comes_back_in_the_pool_of_its_followers(cluster):
     following = Following(cluster, "leader")
     told = [each for index in (0, 1) for each in events(cluster, f"leader-worker-{index}") if each[1] == "FailedCreate"]
     assert set(told) == {("Warning", "FailedCreate", REFUSED)}
-    assert cluster.json("status", "leader")["alarms"] == []
+    assert cluster.look("status", "leader")["alarms"] == []
     before = [uid_by_host(cluster, "leader", index) for index in (0, 1)]
     places = [pools(cluster, "leader", index) for index in (0, 1)]
     assert [len(each) for each in places] == [1, 1]
     alone, _ = lose(cluster, "leader", 0, 0)
     both, _ = lose(cluster, "leader", 1, 0, 3)
+    goes_on(cluster, "leader")
     assert is_about(waited(cluster, "leader", 0, 0, alone), 10, cluster)
     assert is_about(waited(cluster, "leader", 1, 3, both), 20, cluster)
     until(lambda: whole(cluster, "leader", 0) and whole(cluster, "leader", 1), "the slices to be whole")
@@ -55,7 +56,7 @@ def test_a_lost_leader_comes_back_in_the_pool_of_its_followers(cluster):
     new = [{host for host, uid in now.items() if uid != then[host]} for then, now in zip(before, after, strict=True)]
     assert new == [{0}, {0, 3}]
     assert [row(cluster, "leader", index)["lost"] for index in (0, 1)] == [1, 2]
-    assert cluster.json("status", "leader")["alarms"] == []
+    assert cluster.look("status", "leader")["alarms"] == []
     ends(cluster, "leader", following)
 
 
@@ -76,12 +77,12 @@ def test_a_failed_leader_lets_no_follower_in_and_the_alarm_knows_what_helps(clus
     assert (stuck["ready"], stuck["missing"], stuck["lost"], stuck["budgetLeft"]) == (3, 1, 2, 6)
     assert 0 <= stuck["nextReplacementSeconds"] <= 20
     goes_on(cluster, "stuck")
-    assert cluster.json("status", "stuck")["alarms"] == [told]
+    assert cluster.look("status", "stuck")["alarms"] == [told]
     obeyed = time.time()
     obey(cluster, told)
     assert waited(cluster, "stuck", 0, 3, obeyed) <= LOAD
     back = until(lambda: whole(cluster, "stuck", 0), "the slice to be whole")
     assert (back["lost"], back["missing"]) == (2, 0)
-    assert cluster.json("status", "stuck")["alarms"] == []
+    assert cluster.look("status", "stuck")["alarms"] == []
     assert len(following.lives()) == 1
     ends(cluster, "stuck", following)

@@ -55,6 +55,7 @@ def test_a_node_that_comes_back_in_time_costs_a_restart_in_place(cluster):
     assert (back["lost"], back["inPlaceRestarts"], back["budgetLeft"]) == (0, 1, 6)
     assert (back["missing"], back["lostSince"], back["waiting"]) == (0, None, None)
     assert hosts(cluster, "blink", 0)[2]["metadata"]["uid"] == pod["metadata"]["uid"]
+    goes_on(cluster, "blink")
     ends(cluster, "blink", following)
 
 
@@ -86,7 +87,7 @@ def test_a_node_that_stays_away_costs_a_pod(cluster):
         assert made(new) - told_to_go(cluster.get("pod", name)) <= max(LOAD * cluster.unit, 2)
         goes_on(cluster, "silent")
         assert [each["phase"] for each in cluster.json("workload", "list")["items"]] == ["Running"]
-        assert cluster.json("status", "silent")["alarms"] == []
+        assert cluster.look("status", "silent")["alarms"] == []
         assert cluster.get("pod", name)["status"]["phase"] == "Running"
         assert is_deleting(cluster, name)
     back = until(lambda: whole(cluster, "silent", 0), "the slice to be whole")
@@ -112,7 +113,7 @@ def test_the_heads_node_dies_and_the_alarm_knows_what_helps(cluster):
     impatient(cluster, head)
     before = uids(cluster, "pods")
     with lost(cluster, node):
-        waiting = until(lambda: cluster.json("status", "headless")["head"]["waiting"], "the silence to show")
+        waiting = until(lambda: cluster.look("status", "headless")["head"]["waiting"], "the silence to show")
         assert is_silence(waiting, head, node, patience(cluster))
         told = alarm(cluster, "headless")
         assert told["reason"] == "StuckOnDeadNode"
@@ -127,12 +128,12 @@ def test_the_heads_node_dies_and_the_alarm_knows_what_helps(cluster):
         obeyed = time.time()
         obey(cluster, told)
         following.grows(2)
-        assert cluster.json("status", "headless")["jobset"]["restarts"] == 1
+        assert cluster.look("status", "headless")["jobset"]["restarts"] == 1
         new = cluster.get("pod", cluster.pod("headless-pathways-head"))
         assert made(new) - obeyed < LOAD
         assert new["spec"]["nodeName"] != node
     assert cluster.json("wait", "headless", "--for=running", "--timeout=60s")["result"] == "Running"
-    assert cluster.json("status", "headless")["alarms"] == []
+    assert cluster.look("status", "headless")["alarms"] == []
     ends(cluster, "headless", following)
 
 
@@ -157,7 +158,7 @@ def test_a_slice_that_restarts_alone_is_stuck_on_a_dead_node(cluster):
     # Its leader may have chosen the pool of the dead node again: where there is no other, it has to
     back = until(lambda: whole(cluster, "scope", 0), "the slice to be whole")
     assert (back["jobRestarts"], back["lost"], back["missing"]) == (1, 0, 0)
-    status = cluster.json("status", "scope")
+    status = cluster.look("status", "scope")
     assert (status["jobset"]["restarts"], status["jobset"]["restartsTowardMax"], status["alarms"]) == (0, 1, [])
     assert len(following.lives()) == 1
     ends(cluster, "scope", following)

@@ -58,13 +58,14 @@ def test_a_pool_is_taken_away_and_made_again(cluster):
         gone = until(lambda: (found := row(cluster, "pool", 1))["lost"] == 4 and found, "the loss to show", timeout=120)
         assert (gone["ready"], gone["missing"], gone["budgetLeft"]) == (0, 4, 4)
         assert 0 < gone["nextReplacementSeconds"] <= 80
+        goes_on(cluster, "pool")
         restore(cluster, nodes)
         assert {cluster.get("node", node)["metadata"]["uid"] for node in nodes} & machines == set()
         back = until(lambda: whole(cluster, "pool"), "the slice to be whole", timeout=150)
         assert (back["lost"], back["missing"], back["nextReplacementSeconds"]) == (4, 0, 160.0)
     assert {collected(history, name) for name in before} == {("Failed", "DeletionByPodGC")}
     assert row(cluster, "pool", 0)["lost"] == 0
-    status = cluster.json("status", "pool")
+    status = cluster.look("status", "pool")
     assert (status["jobset"]["restarts"], status["alarms"]) == (0, [])
     assert len(following.lives()) == 1
     ends(cluster, "pool", following)

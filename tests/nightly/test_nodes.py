@@ -81,10 +81,10 @@ def test_a_workers_machine_and_the_heads(cluster):
         taint = tainted(cluster.get("node", nodes[1]))
         since = noted(began, tainted=taint, evicted=told_to_go(cluster.get("pod", head)))
         assert 299 <= since["evicted"] - since["tainted"] <= 301 + LOAD
-        until(lambda: cluster.json("status", "defaults")["alarms"], "the alarm")
-        assert cluster.json("status", "defaults")["jobset"]["restarts"] == 0
+        until(lambda: cluster.look("status", "defaults")["alarms"], "the alarm")
+        assert cluster.look("status", "defaults")["jobset"]["restarts"] == 0
     following.grows(2)  # the node is back, and so the pod's object goes
-    until(lambda: cluster.json("status", "defaults")["jobset"]["restarts"] == 1, "the restart")
+    until(lambda: cluster.look("status", "defaults")["jobset"]["restarts"] == 1, "the restart")
     ends(cluster, "defaults", following)
 
 

@@ -42,6 +42,22 @@ class Cluster:
             return answer(error.status, body)
         return answer(reply.status, reply.body, reply.warnings)
 
+    def remove(self) -> None:
+        """Deletes the namespace and returns when nothing of it is left: an orphan would keep others off its node."""
+        path = f"/api/v1/namespaces/{self.namespace}"
+        self.api.request("DELETE", path)
+        end = time.monotonic() + PATIENCE
+        while self._is_there(path):
+            assert time.monotonic() < end, f"{self.name} does not remove {self.namespace}"
+            time.sleep(0.3)
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            self.api.request("GET", path)
+        except ApiError as error:
+            return error.status != 404
+        return True
+
     def items(self, plural: str) -> list[dict[str, Any]]:
         """All objects of a resource in the namespace."""
         found: list[dict[str, Any]] = self.api.request("GET", self.path(plural)).body["items"]

@@ -40,6 +40,24 @@ def test_a_job_that_must_end_takes_the_start_in_order_back():
     on_virtual_time(test, pools=3)
 
 
+def test_a_deleted_pod_that_has_no_node_ends_as_failed_and_is_replaced():
+    async def test(bed):
+        spec = {"restartPolicy": "Never", "nodeSelector": {"no": "where"}, "containers": [{"name": "a", "image": "b"}]}
+        job = {"podReplacementPolicy": "Failed", "template": {"spec": spec}}
+        await bed.kube.create("jobs", {"metadata": {"name": "waits"}, "spec": job}, "default")
+        await bed.advance(3)
+        (pod,), _ = await bed.kube.list("pods", "default")
+        await bed.kube.delete("pods", pod["metadata"]["name"], "default")
+        await bed.advance(5)
+        assert await bed.exists("pods", pod["metadata"]["name"]), "nobody ends it, and the Job holds it"
+        await bed.advance(40)
+        assert not await bed.exists("pods", pod["metadata"]["name"])
+        status = (await bed.get("jobs", "waits"))["status"]
+        assert (status["failed"], status["active"]) == (1, 1)
+
+    on_virtual_time(test, pools=3)
+
+
 def test_a_pod_that_is_bound_is_of_its_first_generation():
     async def test(bed):
         await start(bed)

@@ -1,4 +1,4 @@
-"""Pods that no node will ever end: their node is gone, or out of service (Kubernetes 1.37, pkg/controller/podgc)."""
+"""Pods that no node will end: they have none, or it is gone or out of service (Kubernetes 1.37, pkg/controller/podgc)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ForgottenPods:
                 if node_of(pod) in gone:
                     await disrupt(self._kube, pod, REASON, MESSAGE, stamp(self._clock.now()))
                     await self._give_up(pod)
-                elif is_deleting(pod) and node_of(pod) in nodes and _is_out_of_service(nodes[node_of(pod)]):
+                elif is_deleting(pod) and (not node_of(pod) or _is_out_of_service(nodes.get(node_of(pod)))):
                     await self._give_up(pod)
             except StatusError as error:
                 self._report(f"pod {pod['metadata']['name']}", error)
@@ -60,5 +60,7 @@ class ForgottenPods:
         await delete(self._kube, "pods", pod, grace=0)
 
 
-def _is_out_of_service(node: Object) -> bool:
+def _is_out_of_service(node: Object | None) -> bool:
+    if node is None:
+        return False
     return ready_status(node) != "True" and any(taint["key"] == OUT_OF_SERVICE for taint in taints_of(node))

@@ -1,0 +1,17 @@
+"""A workload that names a queue, on a cluster without Kueue: it runs at once, and only a person suspends it."""
+
+from queues import becomes, patch, submit
+
+
+def test_a_queue_that_nobody_keeps_holds_nothing_back(cluster):
+    submit(cluster, "train", command=("sleep", "600"))
+    assert cluster.json("wait", "train", "--for=running", "--timeout=120s")["result"] == "Running"
+    status = cluster.json("status", "train")
+    assert (status["queue"], status["queueing"]["state"], status["alarms"]) == ("team", "NotQueued", [])
+    patch(cluster, "jobset", "train", '{"spec":{"suspend":true}}')
+    told = becomes(cluster, "train", "Suspended", "NotQueued")
+    assert told["waiting"].startswith("it is suspended")
+    [listed] = cluster.json("workload", "list", "--queue=team")["items"]
+    assert (listed["phase"], listed["queueing"]["positionInLocalQueue"]) == ("Suspended", None)
+    late = cluster.json("wait", "train", "--for=running", "--timeout=1s", code=124)
+    assert late["message"].startswith("train is Suspended: it is suspended")

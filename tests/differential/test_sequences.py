@@ -20,7 +20,7 @@ from differential.steps import Sequence, node_sequences, sequence
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("differential")]
 
 
-SEEDS = os.environ.get("DIFFERENTIAL_SEEDS", "4,5,7,8,10,11,14,15,17,19,22")
+SEEDS = os.environ.get("DIFFERENTIAL_SEEDS", "5,7,8,10,11,14,15,17,19,22")
 NIGHTLY_SEEDS = os.environ.get("DIFFERENTIAL_NIGHTLY_SEEDS", "100-160")
 
 

@@ -1,4 +1,4 @@
-"""Pods that no node will end: they have none, or it is gone or out of service (Kubernetes 1.37, pkg/controller/podgc)."""
+"""Pods that no node will end: they have none, or it is gone or out of service (Kubernetes 1.37, controller/podgc)."""
 
 from __future__ import annotations
 

@@ -109,6 +109,14 @@ def end_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((condition(status, kind) for kind in ("Complete", "Completed", "Failed") if is_true(status, kind)), {})
 
 
+def without_empties(value: Any) -> Any:
+    """JSON-like data without empty maps and lists, which Kubernetes' semantic equality takes for absent."""
+    if isinstance(value, Mapping):
+        kept = {key: without_empties(each) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each not in ({}, [], None)}
+    return [without_empties(each) for each in value] if isinstance(value, list) else value
+
+
 def with_condition(conditions: Sequence[Object], new: Object) -> list[Object]:
     """The conditions with `new` in the place of the one of its type.
 

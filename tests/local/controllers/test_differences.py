@@ -58,6 +58,16 @@ def test_a_deleted_pod_that_has_no_node_ends_as_failed_and_is_replaced():
     on_virtual_time(test, pools=3)
 
 
+def test_empty_metadata_that_is_left_out_is_no_change():
+    async def test(bed):
+        await start(bed)
+        jobs = (await bed.get("jobsets", NAME))["spec"]["replicatedJobs"]
+        assert jobs[0]["template"].pop("metadata") == {}
+        await bed.kube.patch("jobsets", NAME, {"spec": {"replicatedJobs": jobs}}, "default")
+
+    on_virtual_time(test, pools=3)
+
+
 def test_a_pod_that_is_bound_is_of_its_first_generation():
     async def test(bed):
         await start(bed)

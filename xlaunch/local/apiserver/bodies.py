@@ -10,6 +10,7 @@ from xlaunch.local.apiserver.decoding import decode
 from xlaunch.local.apiserver.resources import MODIFIED, Resource
 from xlaunch.local.apiserver.schema import with_rules
 from xlaunch.local.kube import Object, StatusError, bad_request
+from xlaunch.local.objects import without_empties
 from xlaunch.local.problems import Problem, invalid
 
 # The metadata that only the system writes, once an object has its name
@@ -167,12 +168,5 @@ def metadata_of_update(new: Object, old: Object) -> Object:
 
 def desired(each: Object) -> Object:
     """The part of an object whose change is a new generation; an empty list or map is as good as none."""
-    found: Object = _pruned(_without(each, "metadata", "status"))
+    found: Object = without_empties(_without(each, "metadata", "status"))
     return found
-
-
-def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        kept = {key: _pruned(each) for key, each in value.items()}
-        return {key: each for key, each in kept.items() if each not in ({}, [])}
-    return [_pruned(each) for each in value] if isinstance(value, list) else value

@@ -22,6 +22,7 @@ from xlaunch.local.controllers.jobset.rules import failure_policy_errors
 from xlaunch.local.kube import Kube, Object
 from xlaunch.local.names import dns_1035_label, label_value
 from xlaunch.local.names import subdomain as dns_subdomain
+from xlaunch.local.objects import without_empties
 from xlaunch.local.problems import Problem, invalid, refusal
 
 WEBHOOK = "vjobset.kb.io"
@@ -166,7 +167,7 @@ def _update_errors(new: Object, old: Object) -> Iterator[Problem]:
         for replicated in compared.get("replicatedJobs") or ():
             if replicated["name"] in before:
                 _take_pod_template(replicated, before[replicated["name"]])
-    if compared.get("replicatedJobs") != old["spec"].get("replicatedJobs"):
+    if without_empties(compared.get("replicatedJobs")) != without_empties(old["spec"].get("replicatedJobs")):
         yield invalid("spec.replicatedJobs", compared.get("replicatedJobs"), "field is immutable")
     if compared.get("managedBy") != old["spec"].get("managedBy"):
         yield invalid("spec.managedBy", compared.get("managedBy"), "field is immutable")

@@ -62,7 +62,11 @@ def test_empty_metadata_that_is_left_out_is_no_change():
     async def test(bed):
         await start(bed)
         jobs = (await bed.get("jobsets", NAME))["spec"]["replicatedJobs"]
-        assert jobs[0]["template"].pop("metadata") == {}
+        templates = [each for job in jobs for each in (job["template"], job["template"]["spec"]["template"])]
+        empty = [each for each in templates if each["metadata"] == {}]
+        assert empty
+        for each in empty:
+            del each["metadata"]
         await bed.kube.patch("jobsets", NAME, {"spec": {"replicatedJobs": jobs}}, "default")
 
     on_virtual_time(test, pools=3)

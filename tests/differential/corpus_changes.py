@@ -89,6 +89,7 @@ def _jobsets() -> list[Call]:
             _json_patch(path, "remove", "/spec/successPolicy", None),
             _json_patch(path, "remove", "/spec/network", None),
             _json_patch(path, "test", "/spec/suspend", "x"),
+            _merge(path, {"spec": {"replicatedJobs": jobset(name)["spec"]["replicatedJobs"]}}, "apply again"),
             _merge(path, {"metadata": {"labels": {"a": "b"}}}),
             _merge(path, {"metadata": {"labels": {"a": "-b-"}}}),
             _merge(path, {"metadata": {"name": "other"}}),

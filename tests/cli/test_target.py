@@ -1,5 +1,7 @@
 """What every command does with the flags that say where to go."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from xlaunch.cli.session import Session
@@ -26,7 +28,8 @@ def test_a_command_that_reads_says_nothing(session):
 
 
 def test_what_the_embedded_cluster_ignores_is_said(session, monkeypatch, cluster):
-    monkeypatch.setattr("xlaunch.local.lifecycle.find", lambda name, env: cluster)
+    running = SimpleNamespace(kubeconfig=cluster.kubeconfig, id="1", title="embedded cluster local")
+    monkeypatch.setattr("xlaunch.local.lifecycle.find", lambda name, env: running)
     connect(session, TargetOptions(cluster="local", project="p", location="z"))
     assert session.stderr.getvalue() == "Note: --project and --zone mean nothing to the embedded cluster.\n"
 

@@ -66,6 +66,12 @@ def clusters(tmp_path_factory):
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def embedded(clusters):
+    """The embedded cluster, for what only it has to show."""
+    return clusters("embedded")
+
+
 def pytest_generate_tests(metafunc):
     """A scenario runs on both control planes, or on those that its mark `clusters` names."""
     if "cluster" in metafunc.fixturenames:

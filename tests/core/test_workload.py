@@ -9,7 +9,8 @@ import yaml
 from fakes import objects
 from fakes.objects import condition, ended, jobset
 
-from xlaunch.core.workload import Phase, describe, main_container
+from xlaunch.core.roles import main_container
+from xlaunch.core.workload import Phase, describe
 
 DATA = Path(__file__).parents[1] / "data"
 NEVER = condition("StartupPolicyCompleted", "True", at="2026-11-29T12:00:30Z")

@@ -14,7 +14,8 @@ from xlaunch.core import pods as podlib
 from xlaunch.core.errors import NetworkError
 from xlaunch.core.pending import first_held_up
 from xlaunch.core.queueing import QueueState
-from xlaunch.core.workload import Role, Workload
+from xlaunch.core.roles import Role
+from xlaunch.core.workload import Workload
 
 Object = Mapping[str, Any]
 

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.recreation import action
 from xlaunch.core.silence import silent_since
 from xlaunch.core.timestamps import seconds_since, words
-from xlaunch.core.workload import Workload, condition, is_true
+from xlaunch.core.workload import Workload
 
 Object = Mapping[str, Any]
 

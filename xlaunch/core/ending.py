@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import condition
 from xlaunch.core.excerpt import excerpt, reason_and_message
 from xlaunch.core.pods import Container, Exit
-from xlaunch.core.workload import condition
 
 Object = Mapping[str, Any]
 

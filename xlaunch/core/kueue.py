@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.queueing import Eviction, Evictions, Place, QueueState, State
 from xlaunch.core.timestamps import parse
-from xlaunch.core.workload import condition, is_true
 
 Object = Mapping[str, Any]
 

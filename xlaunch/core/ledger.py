@@ -14,6 +14,7 @@ from typing import Any
 from xlaunch.core import pods as podlib
 from xlaunch.core.alarms import Alarm, alarms
 from xlaunch.core.budget import replacement_delay
+from xlaunch.core.conditions import condition
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.losses import Loss, losses
 from xlaunch.core.outages import Outage, Outages
@@ -23,8 +24,9 @@ from xlaunch.core.queue_alarms import queue_alarms
 from xlaunch.core.queueing import QueueState
 from xlaunch.core.recreation import action, is_failing, job_restarts, restarts_left, seconds_until_recreated
 from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, replaces_pods, seconds_left
+from xlaunch.core.roles import Role
 from xlaunch.core.silence import evictions, silent_since
-from xlaunch.core.workload import Phase, Role, Workload, condition, describe
+from xlaunch.core.workload import Phase, Workload, describe
 
 Object = Mapping[str, Any]
 

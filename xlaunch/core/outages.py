@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import condition
 from xlaunch.core.timestamps import parse
-from xlaunch.core.workload import condition
 
 Object = Mapping[str, Any]
 Place = tuple[str, int]  # replicated job and index

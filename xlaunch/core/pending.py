@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import condition
 from xlaunch.core.ending import disruption
 from xlaunch.core.events import latest, message
 from xlaunch.core.excerpt import reason_and_message
 from xlaunch.core.queueing import State, words
 from xlaunch.core.silence import silence_words
-from xlaunch.core.workload import Phase, Workload, condition
+from xlaunch.core.workload import Phase, Workload
 
 Object = Mapping[str, Any]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xlaunch.core.workload import condition, sidecars
+from xlaunch.core.conditions import condition
+from xlaunch.core.roles import sidecars
 
 Object = Mapping[str, Any]
 

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import is_true
 from xlaunch.core.restart_scope import RESTART_JOB_ACTIONS
+from xlaunch.core.roles import Role
 from xlaunch.core.silence import silent_since
-from xlaunch.core.workload import Role, Workload, is_true
+from xlaunch.core.workload import Workload
 
 Object = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from xlaunch.core import pods as podlib
 from xlaunch.core.budget import replacement_delay
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.timestamps import parse
-from xlaunch.core.workload import condition, is_true
 
 Object = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from xlaunch.core import pods as podlib
+from xlaunch.core.conditions import condition
 from xlaunch.core.timestamps import parse, stamp, words
-from xlaunch.core.workload import condition
 
 Object = Mapping[str, Any]
 

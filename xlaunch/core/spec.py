@@ -23,8 +23,8 @@ from xlaunch.core.names import (
 )
 from xlaunch.core.quantity import is_quantity
 from xlaunch.core.restart_scope import MAX_SLICES, POD, SLICE
+from xlaunch.core.roles import PATHWAYS_CONTAINERS
 from xlaunch.core.tpu import TpuType
-from xlaunch.core.workload import PATHWAYS_CONTAINERS
 
 HEAD_JOB, WORKER_JOB = "pathways-head", "worker"
 PATHWAYS_IMAGES = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"

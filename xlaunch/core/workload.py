@@ -1,4 +1,4 @@
-"""What a JobSet is to us, whoever made it: its phase, its head and workers, its main container. Read, never assumed."""
+"""What a JobSet is to us, whoever made it: its phase, its head and its workers. Read, never assumed."""
 
 from __future__ import annotations
 
@@ -8,25 +8,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from xlaunch.core.quantity import amount
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.queueing import QueueState, State
+from xlaunch.core.roles import Role, head_of, role_of, workers_of
 from xlaunch.core.timestamps import parse
 
 Object = Mapping[str, Any]
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 OWNER_KEY = "xlaunch.dev/owner"
-DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
-TPU = "google.com/tpu"
-
-# xlaunch, xpk, PathwaysJob and the Cluster Toolkit name the head so; other heads are found by the success policy
-HEAD_NAMES = ("pathways-head",)
-WORKER_NAMES = ("worker", "pathways-worker")
-# Containers that belong to Pathways itself, under the names of xpk 1.16, PathwaysJob and pathwaysutils
-PATHWAYS_CONTAINERS = ("pathways-rm", "pathways-proxy", "pathways-worker", "colocated-python-sidecar")
-MAIN_NAMES = ("main", "jax-tpu", "workload-container")
-# batch/v1 Job's default where a template says nothing
-DEFAULT_BACKOFF_LIMIT = 6
 
 
 class Phase(StrEnum):
@@ -51,25 +41,6 @@ class Phase(StrEnum):
     def ended(self) -> bool:
         """Whether nothing of it will run again."""
         return self in (Phase.COMPLETED, Phase.FAILED)
-
-
-@dataclass(frozen=True)
-class Role:
-    """One replicated job. `replicas` Jobs of `hosts` pods each; a worker's Job is one slice."""
-
-    name: str
-    replicas: int
-    hosts: int
-    backoff_limit: int
-    restart_policy: str
-    containers: tuple[str, ...]
-    sidecars: tuple[str, ...]
-    main_container: str  # "" where it can't be told
-    chips_per_host: int
-
-    def job(self, workload: str, index: int = 0) -> str:
-        """The name of its Job (JobSet v0.12 pkg/util/placement/placement.go GenJobName)."""
-        return f"{workload}-{self.name}-{index}"
 
 
 @dataclass(frozen=True)
@@ -121,8 +92,8 @@ def describe(jobset: Object, queueing: QueueState | None = None) -> Workload:
     """Reads a JobSet (jobset.x-k8s.io/v1alpha2) as the API server returns it, beside what its queue says of it."""
     metadata, spec, status = jobset["metadata"], jobset.get("spec") or {}, jobset.get("status") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    roles = [_role(each) for each in spec.get("replicatedJobs") or ()]
-    head = _head(spec, roles)
+    roles = [role_of(each) for each in spec.get("replicatedJobs") or ()]
+    head = head_of(spec, roles)
     phase, reason, message = _phase(jobset, queueing)
     return Workload(
         name=metadata["name"],
@@ -135,7 +106,7 @@ def describe(jobset: Object, queueing: QueueState | None = None) -> Workload:
         restarts_toward_max=_toward_max(status),
         max_restarts=(spec.get("failurePolicy") or {}).get("maxRestarts") or 0,
         head=head,
-        workers=_workers(roles, head),
+        workers=workers_of(roles, head),
         queue=labels.get(QUEUE_LABEL, ""),
         owner=labels.get(OWNER_KEY) or annotations.get(OWNER_KEY, ""),
         suspended=bool(spec.get("suspend")),
@@ -145,88 +116,6 @@ def describe(jobset: Object, queueing: QueueState | None = None) -> Workload:
         queueing=queueing,
         job_restarts=_of_single_jobs(status, "jobRestarts"),
     )
-
-
-def main_container(template: Object) -> str:
-    """The main container of a pod template (or pod): its default-container, else the only one that is no sidecar.
-
-    Where Pathways' own containers run as plain ones beside it, those are left out first. "" where it can't be told.
-    """
-    spec = template.get("spec") or {}
-    names = [container["name"] for container in spec.get("containers") or ()]
-    annotated = ((template.get("metadata") or {}).get("annotations") or {}).get(DEFAULT_CONTAINER)
-    if annotated in names:
-        return str(annotated)
-    if len(names) == 1:
-        return str(names[0])
-    users = [name for name in names if name not in PATHWAYS_CONTAINERS]
-    if len(users) == 1:
-        return str(users[0])
-    return next((name for name in MAIN_NAMES if name in users), "")
-
-
-def sidecars(spec: Object) -> tuple[str, ...]:
-    """The native sidecars of a pod spec: init containers that restart always."""
-    inits = spec.get("initContainers") or ()
-    return tuple(container["name"] for container in inits if container.get("restartPolicy") == "Always")
-
-
-def condition(status: Object, kind: str) -> Object:
-    """The condition of that type, {} where there is none."""
-    return next((each for each in status.get("conditions") or () if each.get("type") == kind), {})
-
-
-def is_true(status: Object, kind: str) -> bool:
-    """Whether the condition of that type is True."""
-    return condition(status, kind).get("status") == "True"
-
-
-def _role(replicated: Object) -> Role:
-    job = (replicated.get("template") or {}).get("spec") or {}
-    template = job.get("template") or {}
-    pod = template.get("spec") or {}
-    containers = pod.get("containers") or ()
-    return Role(
-        name=replicated["name"],
-        replicas=replicated.get("replicas", 1),
-        hosts=job.get("completions") or job.get("parallelism") or 1,
-        backoff_limit=job.get("backoffLimit", DEFAULT_BACKOFF_LIMIT),
-        restart_policy=pod.get("restartPolicy", "OnFailure"),  # what JobSet's webhook sets
-        containers=tuple(container["name"] for container in containers),
-        sidecars=sidecars(pod),
-        main_container=main_container(template),
-        chips_per_host=sum(_chips(container) for container in containers),
-    )
-
-
-def _chips(container: Object) -> int:
-    resources = container.get("resources") or {}
-    asked = (resources.get("limits") or {}).get(TPU) or (resources.get("requests") or {}).get(TPU) or 0
-    # The CRD takes any quantity, and a JobSet of strange amounts must not hide all others of its namespace
-    return int(amount(str(asked)) or 0)
-
-
-def _head(spec: Object, roles: Sequence[Role]) -> Role | None:
-    """By name, else the one job that decides the success of the rest, else the coordinator that is not a slice.
-
-    A JobSet of like Jobs (plain multislice) has none.
-    """
-    single = {role.name: role for role in roles if role.replicas == 1}
-    if len(roles) < 2:
-        return next((single[name] for name in HEAD_NAMES if name in single), None)
-    targets = (spec.get("successPolicy") or {}).get("targetReplicatedJobs") or ()
-    coordinator = (spec.get("coordinator") or {}).get("replicatedJob")
-    candidates = [*HEAD_NAMES, *(targets if len(targets) == 1 else ()), coordinator]
-    found = (single[name] for name in candidates if name in single)
-    return next((role for role in found if role.chips_per_host == 0), None)
-
-
-def _workers(roles: Sequence[Role], head: Role | None) -> tuple[Role, ...]:
-    """The slices: those with TPUs, else those with a worker's name, else all that is not the head."""
-    others = tuple(role for role in roles if role is not head)
-    with_chips = tuple(role for role in others if role.chips_per_host)
-    named = tuple(role for role in others if role.name in WORKER_NAMES)
-    return with_chips or named or others
 
 
 def _phase(jobset: Object, queueing: QueueState | None) -> tuple[Phase, str, str]:

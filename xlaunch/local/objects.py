@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.pods import phase
-from xlaunch.core.workload import condition, is_true
 from xlaunch.local.kube import Object
 
 Key = tuple[str, str]

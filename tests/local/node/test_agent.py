@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from xlaunch.core.conditions import is_true
 from xlaunch.core.tpu import lookup
-from xlaunch.core.workload import is_true
 from xlaunch.local.kube import STRATEGIC, StatusError
 from xlaunch.local.node import nodes
 from xlaunch.local.node.agent import Agent

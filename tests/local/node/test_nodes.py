@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from xlaunch.core.conditions import is_true
 from xlaunch.core.tpu import lookup
-from xlaunch.core.workload import is_true
 from xlaunch.local.node import nodes
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)

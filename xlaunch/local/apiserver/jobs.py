@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xlaunch.core.workload import is_true
+from xlaunch.core.conditions import is_true
 from xlaunch.local import managers
 from xlaunch.local.apiserver import pods
 from xlaunch.local.apiserver.metadata import check_annotations, check_labels

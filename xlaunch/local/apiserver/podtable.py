@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from xlaunch.core.workload import is_true, sidecars
+from xlaunch.core.conditions import is_true
+from xlaunch.core.roles import sidecars
 from xlaunch.local.apiserver.ages import since
 from xlaunch.local.kube import Object
 

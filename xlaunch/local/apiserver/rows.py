@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.timestamps import words
-from xlaunch.core.workload import condition, is_true
 from xlaunch.local.apiserver.ages import since
 from xlaunch.local.apiserver.selectors import field
 from xlaunch.local.kube import Object

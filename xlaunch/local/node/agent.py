@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from xlaunch.core.workload import is_true
+from xlaunch.core.conditions import is_true
 from xlaunch.local.informer import Change, Informer
 from xlaunch.local.kube import STRATEGIC, Object, StatusError, find
 from xlaunch.local.node import nodes

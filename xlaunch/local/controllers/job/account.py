@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from xlaunch.core.conditions import is_true
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.pods import phase
-from xlaunch.core.workload import is_true
 from xlaunch.local.controllers.job.conditions import job_condition
 from xlaunch.local.controllers.job.failure import is_failed, judge
 from xlaunch.local.controllers.job.indexes import format_indexes, index_of

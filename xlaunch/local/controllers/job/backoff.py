@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from xlaunch.core.budget import replacement_delay
-from xlaunch.core.workload import condition, sidecars
+from xlaunch.core.conditions import condition
+from xlaunch.core.roles import sidecars
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import status_of
 

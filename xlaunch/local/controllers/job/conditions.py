@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from xlaunch.core.conditions import condition
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import condition
 from xlaunch.local.kube import Object
 from xlaunch.local.recorder import Note
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.indexes import parse_indexes
 from xlaunch.core.pods import TRACKING_FINALIZER, phase
+from xlaunch.core.roles import DEFAULT_BACKOFF_LIMIT
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import DEFAULT_BACKOFF_LIMIT, condition, is_true
 from xlaunch.local.controllers.job import backoff
 from xlaunch.local.controllers.job.conditions import job_condition, resume, suspend
 from xlaunch.local.controllers.job.failure import is_failed, judge, only_replaces_failed, past_restart_limit

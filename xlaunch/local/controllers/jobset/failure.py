@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.conditions import condition
 from xlaunch.core.pods import JOB_INDEX, REPLICATED_JOB
 from xlaunch.core.restart_scope import RESTART_JOB_ACTIONS
-from xlaunch.core.workload import condition
 from xlaunch.local.controllers.jobset.names import replicated_jobs
 from xlaunch.local.controllers.jobset.status import (
     JOB_RESTARTS,

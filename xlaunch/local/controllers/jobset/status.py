@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from xlaunch.core.conditions import is_true
 from xlaunch.core.pods import JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import is_true
 from xlaunch.local.controllers.jobset.names import replicas_of, replicated_jobs
 from xlaunch.local.gates import RESTART_JOB
 from xlaunch.local.kube import Object

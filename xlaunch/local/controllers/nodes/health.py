@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from xlaunch.core.conditions import condition
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import condition
 from xlaunch.local.kube import Object
 from xlaunch.local.objects import status_of, taints_of
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xlaunch.core.conditions import condition, is_true
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import condition, is_true
 from xlaunch.local.controllers.nodes.health import (
     MONITOR_SECONDS,
     evictions_per_second,

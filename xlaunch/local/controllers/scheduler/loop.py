@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xlaunch.core.conditions import condition
 from xlaunch.core.timestamps import stamp
-from xlaunch.core.workload import condition
 from xlaunch.local.controllers.queue import WorkQueue, work
 from xlaunch.local.controllers.scheduler.fit import choose
 from xlaunch.local.controllers.scheduler.nodes import Nodes

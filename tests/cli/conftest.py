@@ -5,10 +5,13 @@ import json
 import pytest
 from fakes.api import event
 from fakes.clock import FakeClock
+from fakes.objects import pod
 from fakes.server import Answer, Server
 from fakes.store import StoreApi
+from fakes.workload import FakeWorkload
 
 from xlaunch.cluster.api import ApiError
+from xlaunch.cluster.connect import Connection
 
 
 class StoreServer(Server):
@@ -60,3 +63,20 @@ def cluster(tmp_path, xlaunch):
             *line, env={"KUBECONFIG": str(path)}, clock=server.clock, **options
         )
         yield server
+
+
+@pytest.fixture
+def train(monkeypatch):
+    """The workload that every command is connected to."""
+    made = FakeWorkload()
+    made.workers = [pod("worker", s, h) for s in range(3) for h in range(4)]
+    for command in ("logs", "status", "wait"):
+        monkeypatch.setattr(
+            f"xlaunch.cli.{command}.connect", lambda *_, **__: Connection(made, "context dev", ("--context=dev",))
+        )
+    return made
+
+
+@pytest.fixture
+def run(xlaunch, train):
+    return lambda *line, **options: xlaunch(*line, clock=train.clock, **options)

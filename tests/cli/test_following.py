@@ -5,12 +5,10 @@ import json
 
 import pytest
 from fakes.objects import condition, ended, job, jobset, pod, status, terminated
-from fakes.workload import FakeWorkload
 
 from xlaunch.cli.boundary import Terminated
 from xlaunch.cli.boundary import run as main
 from xlaunch.cli.session import Session
-from xlaunch.cluster.connect import Connection
 
 ONCE = condition("StartupPolicyCompleted", "False")
 STARTING = jobset(ready=(1, 0), conditions=[condition("StartupPolicyInProgress")])
@@ -18,23 +16,6 @@ RUNNING = jobset(conditions=[condition("StartupPolicyCompleted")])
 FAILED = ended("Failed", "ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
 ANOTHER = {**RUNNING, "metadata": {**RUNNING["metadata"], "uid": "uid-of-another"}}
 POD = "train-pathways-head-0-0-aaaaa"
-
-
-@pytest.fixture
-def train(monkeypatch):
-    """The workload that every command is connected to."""
-    made = FakeWorkload()
-    made.workers = [pod("worker", s, h) for s in range(3) for h in range(4)]
-    for command in ("logs", "status", "wait"):
-        monkeypatch.setattr(
-            f"xlaunch.cli.{command}.connect", lambda *_, **__: Connection(made, "context dev", ("--context=dev",))
-        )
-    return made
-
-
-@pytest.fixture
-def run(xlaunch, train):
-    return lambda *line, **options: xlaunch(*line, clock=train.clock, **options)
 
 
 def lives(train, *moments, word="Completed", code=0):

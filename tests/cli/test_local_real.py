@@ -5,26 +5,17 @@ import re
 
 import pytest
 from fakes.binaries import filled
+from fakes.local import a_cluster
 
 from testbed.build import BuildError, NoGoError
 from testbed.control_plane import ControlPlane
 from xlaunch.cli import real_plane
 from xlaunch.local import lifecycle
 from xlaunch.local.plane import EMBEDDED_PLANE, REAL, Plane
-from xlaunch.local.state import LocalCluster
 
 PLANE = Plane(REAL, "1.35.4", "0.12.0")
-CLUSTER = LocalCluster(
-    name="local",
-    directory="/state/local",
-    id="1",
-    tpu_type="v5litepod-16",
-    slices=3,
-    heads=1,
-    time_scale=1.0,
-    created="2026-11-29T12:00:00Z",
-    server="https://127.0.0.1:1",
-    plane=PLANE,
+CLUSTER = a_cluster(
+    directory="/state/local", slices=3, created="2026-11-29T12:00:00Z", server="https://127.0.0.1:1", plane=PLANE
 )
 
 

@@ -5,12 +5,9 @@ import json
 import jsonschema
 import pytest
 from fakes.kueue import ADMITTED, QUEUE, SHORT, TOO_BIG, evicted, pending, stats, summary, workload
-from fakes.objects import condition, ended, jobset, pod
+from fakes.objects import condition, ended, jobset
 from fakes.server import Answer
-from fakes.workload import FakeWorkload
 from worlds import SCHEMA
-
-from xlaunch.cluster.connect import Connection
 
 SUSPENDED_CONDITION = condition("Suspended", reason="SuspendedJobs", message="jobset is suspended")
 SUSPENDED = jobset(ready=(0, 0), suspend=True, labels=QUEUE, conditions=[SUSPENDED_CONDITION])
@@ -24,21 +21,10 @@ NAMESPACED = "namespaces/default"
 
 
 @pytest.fixture
-def train(monkeypatch):
+def train(train):
     """A workload that waits in a queue, the second of two."""
-    made = FakeWorkload()
-    made.workers = [pod("worker", s, h) for s in range(3) for h in range(4)]
-    made.jobset, made.workloads, made.places = SUSPENDED, [workload(conditions=[pending()])], ["other", NAME]
-    for command in ("logs", "status", "wait"):
-        monkeypatch.setattr(
-            f"xlaunch.cli.{command}.connect", lambda *_, **__: Connection(made, "context dev", ("--context=dev",))
-        )
-    return made
-
-
-@pytest.fixture
-def run(xlaunch, train):
-    return lambda *line, **options: xlaunch(*line, clock=train.clock, **options)
+    train.jobset, train.workloads, train.places = SUSPENDED, [workload(conditions=[pending()])], ["other", NAME]
+    return train
 
 
 def admit(train):

@@ -3,21 +3,9 @@
 import pytest
 from following import counting
 from losing import delays, ends, followed, is_about, lose, row, waited, whole
-from worlds import World, attached, until
+from worlds import until
 
 pytestmark = [pytest.mark.real, pytest.mark.nightly]
-
-SIZE = ("--tpu-type=v5litepod-16", "--slices=2", "--heads=1")
-
-
-@pytest.fixture
-def cluster(control_plane, tmp_path):
-    """A real control plane with two slices."""
-    with attached(control_plane.kubeconfig, *SIZE, log=tmp_path / "node-agent.log"):
-        flags = (f"--kubeconfig={control_plane.kubeconfig}",)
-        world = World(tmp_path, flags, control_plane.kubeconfig, plane=control_plane)
-        yield world
-        world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
 
 
 @pytest.mark.verified("2.1", "2.2", "2.3")

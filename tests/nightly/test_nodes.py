@@ -22,22 +22,9 @@ from outages import (
     tainted,
     told_to_go,
 )
-from worlds import World, attached, until
+from worlds import until
 
 pytestmark = [pytest.mark.real, pytest.mark.nightly]
-
-# With fewer nodes four silent ones would be most of the cluster, and then Kubernetes evicts nobody
-SIZE = ("--tpu-type=v5litepod-16", "--slices=3", "--heads=2")
-
-
-@pytest.fixture
-def cluster(control_plane, tmp_path):
-    """A real control plane with nodes to spare."""
-    with attached(control_plane.kubeconfig, *SIZE, log=tmp_path / "node-agent.log"):
-        flags = (f"--kubeconfig={control_plane.kubeconfig}",)
-        world = World(tmp_path, flags, control_plane.kubeconfig, plane=control_plane)
-        yield world
-        world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
 
 
 def silence(cluster, pod):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar, cast
 
 import pytest
 
@@ -22,30 +23,56 @@ SKIPPED = "no real control plane: "
 LOGS = pytest.StashKey[Path]()
 
 Start = Callable[[ControlPlane], Instance]
+T = TypeVar("T")
+
+
+class Stage:
+    """What runs now. One thing at a time: a control plane that nobody uses takes a tenth of a processor."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._found: object = None
+        self._stack = ExitStack()
+
+    def get(self, key: object, start: Callable[[ExitStack], T]) -> T:
+        """What runs under that key, started now if something else does, which ends then."""
+        if key != self._key:
+            self.close()
+            self._found = start(self._stack)
+            self._key = key
+        return cast("T", self._found)
+
+    def close(self) -> None:
+        """Ends it."""
+        self._key = self._found = None
+        self._stack.close()
 
 
 @pytest.fixture(scope="session")
-def control_planes(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Start]:
-    """Gives a running control plane; the same one for the same parameters, until the run ends."""
+def stage() -> Iterator[Stage]:
+    """Where control planes run."""
+    made = Stage()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def control_planes(stage: Stage, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Start:
+    """Gives a running control plane; the same one for the same parameters, until another one is asked for."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
-    instances: dict[ControlPlane, Instance] = {}
 
     def say(line: str) -> None:
         # A build takes minutes: whoever runs the tests should know why nothing moves
         with capture.global_and_fixture_disabled():
             request.config.get_terminal_writer().line(f"\n{line}")
 
-    def start(plane: ControlPlane) -> Instance:
-        if plane not in instances:
-            directory = tmp_path_factory.mktemp("control-plane")
-            try:
-                instances[plane] = stack.enter_context(plane.running(directory, say=say))
-            except NoGoError as error:
-                unavailable(error, os.environ)
-        return instances[plane]
+    def start(plane: ControlPlane, stack: ExitStack) -> Instance:
+        try:
+            return stack.enter_context(plane.running(tmp_path_factory.mktemp("control-plane"), say=say))
+        except NoGoError as error:
+            unavailable(error, os.environ)
 
-    with ExitStack() as stack:
-        yield start
+    return lambda plane: stage.get(plane, partial(start, plane))
 
 
 @pytest.fixture
@@ -63,12 +90,22 @@ def unavailable(error: NoGoError, env: Mapping[str, str]) -> NoReturn:
     pytest.skip(f"{SKIPPED}{error}")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps tests of one control plane together where several processes test: it starts once."""
+    """Keeps tests of one control plane together, so that it starts once, also where several processes test."""
+    # First of all hooks: pytest-xdist reads the marks in the same one
     for item in items:
         if "control_plane" in getattr(item, "fixturenames", ()):
             plane = item.callspec.params.get("control_plane") if hasattr(item, "callspec") else None
             item.add_marker(pytest.mark.xdist_group(str(plane or ControlPlane())))
+    # The groups first: what is alone fills the gaps that they leave at the end
+    items.sort(key=lambda item: group_of(item) or "~")
+
+
+def group_of(item: pytest.Item) -> str:
+    """The name of the group that stays in one process; "" where it may run in any."""
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else ""
 
 
 @pytest.hookimpl(wrapper=True)

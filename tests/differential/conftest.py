@@ -16,7 +16,7 @@ SLOTS = 6
 SIZE = ("--tpu-type=v5litepod-16", f"--slices={2 * SLOTS}", f"--heads={SLOTS}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kubeconfigs(tmp_path_factory, control_planes):
     """Those of both, with time scales: by name."""
     plane = control_planes(ControlPlane(kubernetes="1.37.2"))
@@ -43,7 +43,7 @@ def make_slots(kubeconfig):
         api.request("PATCH", f"/api/v1/nodes/{name}", body=body, content_type=MERGE)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def twins(kubeconfigs):
     """A function from the name of a new namespace to it on both clusters."""
 

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ AGENTS = {"real-fast-nodes": ("--node-lease-seconds=8",)}
 
 
 @pytest.fixture(scope="session")
-def clusters(tmp_path_factory):
-    """Gives a cluster by its label, the same one until the run ends.
+def clusters(tmp_path_factory, stage):
+    """Gives a cluster by its label: an embedded one stays until the run ends, a real one until another is asked for.
 
     The time of an embedded one goes ten times as fast; a real control plane has the node agent attached, and the time
     of everybody.
@@ -44,10 +45,10 @@ def clusters(tmp_path_factory):
     def embedded(label):
         world = World(tmp_path_factory.mktemp("home"), ("--cluster=local",))
         up = world.json("local", "up", *SIZE, f"--time-scale={TIME_SCALE}", *EMBEDDED[label], target=False)
-        stack.callback(world.xlaunch, "local", "down", target=False)
+        embeddeds.callback(world.xlaunch, "local", "down", target=False)
         return World(world.home, world.flags, Path(up["kubeconfig"]), unit=float(TIME_SCALE))
 
-    def real(label):
+    def real(label, stack):
         plane = stack.enter_context(REAL[label].running(tmp_path_factory.mktemp("control-plane")))
         agent = (*SIZE, *AGENTS.get(label, ()))
         stack.enter_context(attached(plane.kubeconfig, *agent, log=plane.directory / "node-agent.log"))
@@ -55,14 +56,14 @@ def clusters(tmp_path_factory):
         return World(tmp_path_factory.mktemp("home"), flags, plane.kubeconfig, plane=plane)
 
     def cluster(label):
-        if label not in found:
-            try:
-                found[label] = (embedded if label in EMBEDDED else real)(label)
-            except NoGoError as error:
-                unavailable(error, os.environ)
-        return found[label]
+        if label in EMBEDDED:
+            return found.get(label) or found.setdefault(label, embedded(label))
+        try:
+            return stage.get(label, partial(real, label))
+        except NoGoError as error:
+            unavailable(error, os.environ)
 
-    with ExitStack() as stack:
+    with ExitStack() as embeddeds:
         yield cluster
 
 

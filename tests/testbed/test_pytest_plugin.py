@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from testbed import pytest_plugin
@@ -24,3 +26,30 @@ def test_the_summary_counts_ours_only():
         f"2 tests of the real control plane were SKIPPED: {ERROR}"
     )
     assert pytest_plugin.summary(["('x.py', 1, 'Skipped: needs kubectl')"]) == ""
+
+
+def test_one_thing_runs_at_a_time():
+    told = []
+
+    def start(name, stack):
+        told.append(f"{name} starts")
+        stack.callback(told.append, f"{name} ends")
+        return name
+
+    stage = pytest_plugin.Stage()
+    assert [stage.get(name, partial(start, name)) for name in ("a", "a", "b", "a")] == ["a", "a", "b", "a"]
+    stage.close()
+    assert told == ["a starts", "a ends", "b starts", "b ends", "a starts", "a ends"]
+
+
+def test_what_does_not_start_is_no_longer_there():
+    def broken(stack):
+        stack.callback(told.append, "ends")
+        raise RuntimeError
+
+    told = []
+    stage = pytest_plugin.Stage()
+    with pytest.raises(RuntimeError):
+        stage.get("a", broken)
+    assert stage.get("b", lambda stack: "b") == "b"
+    assert told == ["ends"]

@@ -18,6 +18,7 @@ import jsonschema
 from testbed.instance import Instance
 from xlaunch.cli.boundary import run
 from xlaunch.cli.session import Session
+from xlaunch.cluster.api import JOBSET_GROUP_VERSION, namespaced
 from xlaunch.cluster.connect import TargetOptions, connect
 
 # A shell ignores SIGINT in what it starts with `&`, which all children inherit: then Ctrl-C could not be tested
@@ -26,6 +27,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "schema.json").read_text(encoding="utf-8"))
 KUBECTL = shutil.which("kubectl")
+# The kinds that scenarios wait for, and where they are
+POLLED = {"pod": "v1", "event": "v1", "node": "v1", "job": "batch/v1", "jobset": JOBSET_GROUP_VERSION}
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,13 @@ class World:
         return done.stdout
 
     def get(self, kind, name=None, *argv):
-        """An object, or the items of a list, as kubectl sees them."""
-        found = json.loads(self.kubectl("get", kind, *([name] if name else []), *argv, "-o", "json"))
+        """An object, or the items of a list, as kubectl sees them; what is often polled needs no kubectl."""
+        if (version := POLLED.get(kind.rstrip("s"))) and not argv:
+            plural = f"{kind.rstrip('s')}s"
+            path = f"/api/v1/{plural}" if kind.startswith("node") else namespaced(self.api, version, plural)
+            found = self.api.request("GET", f"{path}/{name}" if name else path).body
+        else:
+            found = json.loads(self.kubectl("get", kind, *([name] if name else []), *argv, "-o", "json"))
         return found if name else found["items"]
 
     def pod(self, prefix):
@@ -144,7 +152,11 @@ def place(argv, flags):
 def until(check, what, timeout=60):
     """Waits for a truth about a cluster; the scenarios' only way to wait."""
     end = time.monotonic() + timeout
-    while not (found := check()):
-        assert time.monotonic() < end, f"waited {timeout} s for {what}"
-        time.sleep(0.1)
-    return found
+    while True:
+        began = time.monotonic()
+        if found := check():
+            return found
+        now = time.monotonic()
+        assert now < end, f"waited {timeout} s for {what}"
+        # Rests as long as it looked: others of a busy machine get a turn
+        time.sleep(max(0.1, now - began))

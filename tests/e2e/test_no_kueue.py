@@ -1,6 +1,9 @@
 """A workload that names a queue, on a cluster without Kueue: it runs at once, and only a person suspends it."""
 
+import pytest
 from queues import becomes, patch, submit
+
+pytestmark = pytest.mark.e2e
 
 
 def test_a_queue_that_nobody_keeps_holds_nothing_back(cluster):
@@ -13,5 +16,6 @@ def test_a_queue_that_nobody_keeps_holds_nothing_back(cluster):
     assert told["waiting"].startswith("it is suspended")
     [listed] = cluster.json("workload", "list", "--queue=team")["items"]
     assert (listed["phase"], listed["queueing"]["positionInLocalQueue"]) == ("Suspended", None)
+    assert "it is suspended" in cluster.xlaunch("logs", "train", "--no-follow").stderr
     late = cluster.json("wait", "train", "--for=running", "--timeout=1s", code=124)
     assert late["message"].startswith("train is Suspended: it is suspended")

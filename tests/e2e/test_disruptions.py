@@ -7,7 +7,10 @@ import time
 import pytest
 from following import kill
 from losing import ends, followed, goes_on, hosts, is_about, limit, lose, row, waited, whole, with_workers
+from outages import PodHistory
 from worlds import until
+
+from xlaunch.core.ending import disruption
 
 pytestmark = pytest.mark.e2e
 
@@ -32,32 +35,46 @@ def loss(cluster, name, index):
     return found[0] if found else None
 
 
-@pytest.mark.verified("2.7", "8.1", "8.2")
+@pytest.mark.verified("2.7", "8.1", "8.2", "8.4")
 def test_an_eviction_and_a_drain_are_losses_with_their_reason(cluster, tmp_path):
     with_workers(cluster, "moved", STAYING.format(directory=tmp_path), PATIENT, slices=2)
     following = followed(cluster, "moved")
-    began = time.time()
-    evicted = evict(cluster, hosts(cluster, "moved", 0)[1])
-    told = until(lambda: loss(cluster, "moved", 0), "the eviction to show")
-    assert (told["host"], told["pod"], told["why"]) == (1, evicted, EVICTED)
-    assert f"pod {evicted}: {EVICTED}" in cluster.xlaunch("status", "moved").stdout
-    assert row(cluster, "moved", 0)["lost"] == 1
-    (tmp_path / "go").touch()
-    assert is_about(waited(cluster, "moved", 0, 1, began), 10, cluster)
-    node = hosts(cluster, "moved", 1)[2]["spec"]["nodeName"]
-    began = time.time()
-    try:
-        cluster.kubectl("drain", node, "--delete-emptydir-data", "--force", "--ignore-daemonsets", timeout=120)
-        # Kubernetes 1.35.4 lets go of a lost pod only when it replaces it (kubernetes#139428)
-        assert time.time() - began > (9 if cluster.plane else 0)
-        short = until(lambda: held(cluster, "moved"), "the replacement to be held")
-        assert "is not scheduled: Unschedulable" in short["waiting"]
-        assert (short["ready"], short["lost"], short["budgetLeft"]) == (3, 1, 7)
-    finally:
-        cluster.kubectl("uncordon", node)
+    with PodHistory(cluster) as history:
+        began = time.time()
+        evicted = evict(cluster, hosts(cluster, "moved", 0)[1])
+        told = until(lambda: loss(cluster, "moved", 0), "the eviction to show")
+        assert (told["host"], told["pod"], told["why"]) == (1, evicted, EVICTED)
+        assert f"pod {evicted}: {EVICTED}" in cluster.xlaunch("status", "moved").stdout
+        assert row(cluster, "moved", 0)["lost"] == 1
+        until(lambda: history.of(evicted), "the watch")
+        (tmp_path / "go").touch()
+        assert is_about(waited(cluster, "moved", 0, 1, began), 10, cluster)
+        drained = hosts(cluster, "moved", 1)[2]
+        node = drained["spec"]["nodeName"]
+        began = time.time()
+        try:
+            cluster.kubectl("drain", node, "--delete-emptydir-data", "--force", "--ignore-daemonsets", timeout=120)
+            if cluster.plane:
+                # Kubernetes 1.35.4 lets go of a lost pod only when it replaces it (kubernetes#139428)
+                assert time.time() - began > 9
+            short = until(lambda: held(cluster, "moved"), "the replacement to be held")
+            assert "is not scheduled: Unschedulable" in short["waiting"]
+            assert (short["ready"], short["lost"], short["budgetLeft"]) == (3, 1, 7)
+        finally:
+            cluster.kubectl("uncordon", node)
+        for pod in (evicted, drained["metadata"]["name"]):
+            until(lambda pod=pod: ended(history, pod) == ("Failed", 143, EVICTED), f"the end of {pod}")
     until(lambda: whole(cluster, "moved"), "the drained host to be back", timeout=120)
     goes_on(cluster, "moved")
     ends(cluster, "moved", following)
+
+
+def ended(history, pod):
+    """How a pod ended: its phase, the exit code of its container, and who ended it; None while that runs."""
+    last = history.of(pod)[-1]
+    [container] = last["status"]["containerStatuses"]
+    exited = container["state"].get("terminated")
+    return (last["status"]["phase"], exited["exitCode"], disruption(last)) if exited else None
 
 
 def held(cluster, name):

@@ -1,10 +1,9 @@
 """What a living workload's JobSet lets be changed by kubectl, and what not; xlaunch reads what was changed."""
 
-import json
-
 import pytest
 from following import counting
 from looking import conditions
+from losing import limit
 from refusing import Asking
 from worlds import until
 
@@ -46,7 +45,7 @@ def test_what_may_change_and_what_not(cluster):
     ]
     assert patch("fixed", {"ttlSecondsAfterFinished": 60}) == ""
     assert patch("fixed", {"coordinator": {"replicatedJob": "worker"}}) == ""
-    cluster.kubectl("patch", "job", "fixed-worker-0", "--type=merge", "-p", json.dumps({"spec": {"backoffLimit": 99}}))
+    limit(cluster, "fixed-worker-0", 99)
     status = cluster.json("status", "fixed")
     assert (status["phase"], status["slices"][0]["budgetLeft"]) == ("Running", 99)
 

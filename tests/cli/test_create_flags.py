@@ -302,6 +302,14 @@ def test_what_is_refused_and_what_it_says(xlaunch, name):
     assert following, "no next command"
 
 
+@pytest.mark.parametrize("name", ["a" * 38, "a" * 39, "a" * 40, "B" * 41, "My_Run." * 30, "-", ""])
+def test_the_name_that_is_proposed_is_taken(xlaunch, name):
+    refused = create(xlaunch, f"--workload={name}")
+    assert refused.code == 2
+    proposed = refused.stderr.rpartition("--workload=")[2].partition(",")[0]
+    assert create(xlaunch, f"--workload={proposed}").code == 0
+
+
 NOTED = {
     "project number": (["--project-number=1"], "--project-number has no effect"),
     "skip validation": (["--skip-validation"], "--skip-validation has no effect"),

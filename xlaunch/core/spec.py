@@ -133,7 +133,8 @@ def longest_workload_name(num_slices: int, hosts: int, *, coordinator: bool) -> 
 
 def check_name(spec: PathwaysSpec, *, coordinator: bool) -> None:
     """Raises UsageError, with a name that would do, where the workload's can't be one or is too long."""
-    limit = longest_workload_name(max(spec.num_slices, 1), spec.tpu.hosts, coordinator=coordinator)
+    size = max(spec.num_slices, 1), spec.tpu.hosts
+    limit = longest_workload_name(*size, coordinator=coordinator)
     if is_dns1035_label(spec.name) and len(spec.name) <= limit:
         return
     if len(spec.name) > limit:
@@ -142,7 +143,9 @@ def check_name(spec: PathwaysSpec, *, coordinator: bool) -> None:
     else:
         what = f"{spec.name!r} can't be the name of a workload"
         why = "It begins with a lower-case letter; lower-case letters, digits and '-' follow; no '-' at the end"
-    raise UsageError(what, why=why, next=f"Take --workload={proposal(spec.name, limit)}, for example")
+    # One that does with a coordinator, too: whether there is one is known only when the template has been read
+    proposed = proposal(spec.name, longest_workload_name(*size, coordinator=True))
+    raise UsageError(what, why=why, next=f"Take --workload={proposed}, for example")
 
 
 def _check_numbers(spec: PathwaysSpec) -> None:

@@ -21,3 +21,7 @@ def test_what_is_left_is_never_cut():
 
 def test_no_rows_are_one_sentence():
     assert text_of(Table(["NAME"], [], "There is none.", optional=("NAME",)), 10) == "There is none.\n"
+
+
+def test_a_cell_stays_in_its_row_and_steers_no_terminal():
+    assert text_of(Table(["OWNER", "AGE"], [["a\n\x1b[31mb", "1d"]])) == "OWNER       AGE\na ^[[31mb   1d\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlaunch.cli.session import Session
 from xlaunch.core.errors import UsageError, XlaunchError
+from xlaunch.core.excerpt import one_line
 from xlaunch.core.plan import dump as dump_yaml
 
 API_VERSION = "xlaunch.dev/v1"
@@ -120,7 +121,9 @@ def text_of(part: str | Table, width: int | None = None) -> str:
         return part if part.endswith("\n") else part + "\n"
     if not part.rows:
         return f"{part.empty}\n" if part.empty else ""
-    columns = list(zip(part.columns, *part.rows, strict=True))
+    # An owner may be an annotation, which holds any text
+    rows = (map(one_line, row) for row in part.rows)
+    columns = list(zip(part.columns, *rows, strict=True))
     for name in part.optional:
         if width is None or sum(map(_widest, columns)) + len(GAP) * (len(columns) - 1) <= width:
             break

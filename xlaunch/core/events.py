@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from xlaunch.core.excerpt import one_line
+
 Object = Mapping[str, Any]
 
 
@@ -14,8 +16,8 @@ def latest(events: Iterable[Object]) -> Object | None:
 
 
 def message(event: Object) -> str:
-    """Its text, under whichever name."""
-    return str(event.get("message") or event.get("note") or "")
+    """Its text on one line, under whichever name."""
+    return one_line(str(event.get("message") or event.get("note") or ""))
 
 
 def when(event: Object) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from xlaunch.core.conditions import condition, is_true
+from xlaunch.core.excerpt import one_line
 from xlaunch.core.queueing import Eviction, Evictions, Place, QueueState, State
 from xlaunch.core.timestamps import parse
 
@@ -52,7 +53,7 @@ def read(workload: Object) -> QueueState:
     return QueueState(
         state=state,
         reason=said.get("reason", ""),
-        message=" ".join(str(said.get("message", "")).split()),
+        message=one_line(said.get("message", "")),
         refusal=_refusal(status),
         workload=workload["metadata"]["name"],
         local_queue=spec.get("queueName", ""),
@@ -105,7 +106,7 @@ def _checks(status: Object) -> Object:
 
 def _refusal(status: Object) -> str:
     quota = condition(status, "QuotaReserved")
-    return str(quota.get("message", "")) if quota.get("status") == "False" else ""
+    return one_line(quota.get("message", "")) if quota.get("status") == "False" else ""
 
 
 def _last_eviction(status: Object) -> Eviction | None:
@@ -113,9 +114,8 @@ def _last_eviction(status: Object) -> Eviction | None:
     if not told:
         return None
     reason = str(told.get("reason", "")) if told.get("status") == "True" else ""
-    return Eviction(
-        reason, str(told.get("message", "")).removeprefix(PREVIOUSLY), parse(told.get("lastTransitionTime"))
-    )
+    message = one_line(told.get("message", "")).removeprefix(PREVIOUSLY)
+    return Eviction(reason, message, parse(told.get("lastTransitionTime")))
 
 
 def _recovering_since(status: Object) -> datetime | None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from xlaunch.core.conditions import condition, is_true
+from xlaunch.core.excerpt import one_line
 from xlaunch.core.queueing import QueueState, State
 from xlaunch.core.roles import Role, head_of, role_of, workers_of
 from xlaunch.core.timestamps import parse
@@ -145,7 +146,7 @@ def _held(queueing: QueueState | None, *, queued: bool) -> Phase:
 
 def _said(phase: Phase, status: Object, kind: str) -> tuple[Phase, str, str]:
     said = condition(status, kind)
-    return phase, said.get("reason", ""), said.get("message", "")
+    return phase, said.get("reason", ""), one_line(said.get("message", ""))
 
 
 def _living_phase(status: Object, replicated: Sequence[Object]) -> Phase:

@@ -120,7 +120,11 @@ def test_a_variable_replaces_ours_in_its_place():
 
 
 @pytest.mark.parametrize(
-    "name", ["HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "my-secret", "AWS_SECRET_ACCESS_KEY", "TOKEN"]
+    "name",
+    [
+        *("HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "my-secret", "AWS_SECRET_ACCESS_KEY", "TOKEN"),
+        *("PGPASSWORD", "HFTOKEN", "accessToken", "clientSecret", "OPENAIAPIKEY", "MYSQL_ROOTPASSWD"),
+    ],
 )
 def test_names_of_credentials(name):
     assert looks_secret(name)

@@ -13,7 +13,8 @@ from xlaunch.core.names import is_dns1123_subdomain, is_env_name
 from xlaunch.core.words import check_text
 
 _SECRET_KEY = r"[-._A-Za-z0-9]{1,253}"
-_CREDENTIAL_WORDS = {
+# Also at the end of a word: PGPASSWORD, accessToken
+_CREDENTIAL_WORDS = (
     "TOKEN",
     "SECRET",
     "PASSWORD",
@@ -22,7 +23,7 @@ _CREDENTIAL_WORDS = {
     "CREDENTIAL",
     "CREDENTIALS",
     "APIKEY",
-}
+)
 _KEY_KINDS = {"API", "ACCESS", "PRIVATE", "SECRET", "AUTH", "SIGNING", "ENCRYPTION"}
 
 
@@ -121,10 +122,10 @@ def merged(ours: Iterable[Mapping[str, Any]], theirs: Iterable[EnvVar]) -> list[
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a variable of that name usually holds a credential: HF_TOKEN, WANDB_API_KEY; not MAX_TOKENS."""
+    """Whether such a variable usually holds a credential: HF_TOKEN, WANDB_API_KEY, PGPASSWORD; not MAX_TOKENS."""
     words = re.split(r"[-._]+", name.upper())
     pairs = itertools.pairwise(words)
-    return any(word in _CREDENTIAL_WORDS for word in words) or any(
+    return any(word.endswith(_CREDENTIAL_WORDS) for word in words) or any(
         kind in _KEY_KINDS and word == "KEY" for kind, word in pairs
     )
 

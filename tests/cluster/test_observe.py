@@ -82,6 +82,6 @@ def test_the_pods_that_carry_the_log_are_those_of_index_0():
     )
 
 
-@pytest.mark.parametrize("error", [FORBIDDEN, NetworkError("away"), status_error(501, "NotImplemented")])
-def test_events_only_add_detail(error):
-    assert events_about(ScriptedApi(error), "uid") == ()
+@pytest.mark.parametrize("answer", [FORBIDDEN, NetworkError("away"), status_error(501, "NotImplemented"), b"<html>"])
+def test_events_only_add_detail(answer):
+    assert events_about(ScriptedApi(answer), "uid") == ()

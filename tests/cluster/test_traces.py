@@ -2,15 +2,27 @@
 
 from datetime import timedelta
 
+import pytest
 from fakes.api import ScriptedApi, object_list, status_error
 from fakes.clock import START
 from fakes.objects import condition, job, jobset, pod
 
 from xlaunch.cluster.traces import with_traces
+from xlaunch.core.errors import NetworkError
 from xlaunch.core.ledger import ledger
 from xlaunch.core.losses import Loss
 
 RUNNING = jobset(conditions=[condition("StartupPolicyCompleted", "False")])
+# What a server, or something before it, says in place of events
+UNREADABLE = [
+    status_error(403, "Forbidden", "events is forbidden"),
+    status_error(500, "InternalError"),
+    NetworkError("No answer in 5 s"),
+    b"<html>",
+    {"kind": "EventList"},
+    {},
+    [],
+]
 JOBS = [job("worker", index, failed=index) for index in range(3)]
 
 
@@ -45,9 +57,24 @@ def test_nothing_is_asked_where_no_host_is_missing():
 
 
 def test_without_events_or_jobs_the_host_is_all_that_is_known():
-    refused = status_error(403, "Forbidden", "events is forbidden")
-    for api, jobs in ((ScriptedApi(refused), JOBS), (ScriptedApi(object_list()), JOBS), (ScriptedApi(), None)):
+    for api, jobs in ((ScriptedApi(object_list()), JOBS), (ScriptedApi(), None)):
         assert traced(api, *ALL[:-1], jobs=jobs).slices[2].losses == (Loss(3, "", None, ""),)
+
+
+@pytest.mark.parametrize("answer", UNREADABLE)
+def test_where_events_cannot_be_read_they_are_asked_for_once(answer):
+    api = ScriptedApi(answer)
+    found = traced(api, *ALL[:4])
+    assert [loss.pod for each in found.slices for loss in each.losses] == [""] * 8
+    assert len(api.calls) == 1
+
+
+@pytest.mark.parametrize("answer", UNREADABLE)
+def test_what_was_found_before_is_kept(answer):
+    api = ScriptedApi(object_list(created(3, 1)), object_list(), answer)
+    found = traced(api, *ALL[:7])
+    assert [loss.pod for each in found.slices for loss in each.losses] == ["train-worker-1-3-aaaaa", *[""] * 4]
+    assert len(api.calls) == 3
 
 
 def test_only_the_first_few_are_asked_about():

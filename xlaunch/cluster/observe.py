@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlaunch.cluster import jobsets, kueue
+from xlaunch.cluster.answers import strange
 from xlaunch.cluster.api import Api, ApiError, namespaced
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.watch import list_all
@@ -18,6 +19,9 @@ from xlaunch.core.roles import Role
 from xlaunch.core.workload import Workload
 
 Object = Mapping[str, Any]
+
+# Seconds until events come too late: they only add detail to what objects say
+EVENTS_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True)
@@ -92,17 +96,18 @@ def held_up(api: Api, workload: Workload) -> str:
 
 
 def events_about(api: Api, uid: str, **fields: str) -> tuple[Object, ...]:
-    """The events about the object of that uid, with these fields."""
-    return events_where(api, {"involvedObject.uid": uid, **fields})
+    """The events about the object of that uid, with these fields; none where they cannot be read."""
+    try:
+        return events_where(api, {"involvedObject.uid": uid, **fields})
+    except (ApiError, NetworkError):
+        return ()
 
 
 def events_where(api: Api, fields: Mapping[str, str]) -> tuple[Object, ...]:
-    """The events with these fields, as many as fit one answer.
-
-    None where they cannot be read, since they only add detail to what objects say.
-    """
+    """The events with these fields, as many as fit one answer. ApiError or NetworkError where they cannot be read."""
     query = {"fieldSelector": ",".join(f"{key}={value}" for key, value in fields.items()), "limit": "500"}
-    try:
-        return tuple(api.request("GET", namespaced(api, "v1", "events"), query=query).body.get("items") or ())
-    except (ApiError, NetworkError):
-        return ()
+    body = api.request("GET", namespaced(api, "v1", "events"), query=query, timeout=EVENTS_TIMEOUT).body
+    items = body.get("items") if isinstance(body, Mapping) else None
+    if not isinstance(items, list):
+        raise strange("a list of events")
+    return tuple(items)

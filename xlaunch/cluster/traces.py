@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xlaunch.cluster.api import Api
-from xlaunch.cluster.observe import events_about, events_where
+from xlaunch.cluster.api import Api, ApiError
+from xlaunch.cluster.observe import events_where
 from xlaunch.core import pods as podlib
+from xlaunch.core.errors import NetworkError
 from xlaunch.core.ledger import Ledger, Slice
 from xlaunch.core.losses import Loss
 from xlaunch.core.traces import last_pod, who_ended
@@ -22,7 +23,7 @@ FEW_HOSTS = 4
 def with_traces(api: Api, ledger: Ledger, jobs: Sequence[Object] | None) -> Ledger:
     """The ledger with the names of the first few lost pods that are gone, and who ended them, as far as events tell.
 
-    Asks nothing where no host is missing.
+    Asks nothing where no host is missing, and nothing more once events could not be read.
     """
     uids = {job["metadata"]["name"]: podlib.uid(job) for job in jobs or ()}
     left = FEW_HOSTS
@@ -31,12 +32,16 @@ def with_traces(api: Api, ledger: Ledger, jobs: Sequence[Object] | None) -> Ledg
         job = f"{ledger.workload.name}-{each.role}-{each.index}"
         gone = [loss for loss in each.losses if not loss.pod and job in uids][:left]
         left -= len(gone)
-        slices.append(_traced(api, each, gone, job, uids[job]) if gone else each)
+        try:
+            slices.append(_traced(api, each, gone, job, uids[job]) if gone else each)
+        except (ApiError, NetworkError):
+            slices.append(each)
+            left = 0
     return replace(ledger, slices=tuple(slices))
 
 
 def _traced(api: Api, each: Slice, gone: Sequence[Loss], job: str, uid: str) -> Slice:
-    made = events_about(api, uid, reason="SuccessfulCreate")
+    made = events_where(api, {"involvedObject.uid": uid, "reason": "SuccessfulCreate"})
     found = {loss: _named(api, loss, last_pod(made, job, loss.host)) for loss in gone}
     return replace(each, losses=tuple(found.get(loss, loss) for loss in each.losses))
 

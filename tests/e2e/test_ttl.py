@@ -26,4 +26,5 @@ def test_the_time_after_the_end(cluster):
     until(lambda: not cluster.get("pods") and not cluster.get("jobs"), "its Job and pod to go")
     assert cluster.xlaunch("status", "brief", code=3).stdout == ""
     assert cluster.xlaunch("logs", "brief", code=3).stdout == ""
+    assert cluster.json("wait", "brief", code=3)["reason"] == "NotFound"
     assert "Created brief" in cluster.create("brief", command=("echo", "done")).stdout

@@ -87,7 +87,7 @@ def test_warnings_are_told(cluster):
     assert "Warning from the API server: old" in done.stderr
 
 
-@pytest.mark.parametrize("flag", ["--dry-run", "--dry-run=server", "--follow", "--wait"])
+@pytest.mark.parametrize("flag", ["--dry-run", "--dry-run=server", "--no-dry-run", "--follow", "--wait"])
 def test_contradictions(cluster, flag):
     done = cluster.run(*DIFF, flag)
     assert (done.code, done.stdout) == (2, "")

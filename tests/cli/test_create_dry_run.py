@@ -126,7 +126,11 @@ def test_no_embedded_cluster_is_started(xlaunch):
     assert "xlaunch local up" in done.stderr
 
 
-@pytest.mark.parametrize("flags", [["--submit-timeout=soon"], ["--zone=europe-west4"]])
-def test_a_wrong_flag_is_found_before_the_cluster_is_touched(cluster, flags):
-    assert cluster.run(*SERVER, *flags).code == 2
-    assert cluster.requests == []
+@pytest.mark.parametrize("mode", ["--dry-run=server", "--diff"])
+@pytest.mark.parametrize(
+    "flag", ["--submit-timeout=soon", "--timeout=-1", "--if-exists=maybe", "--zone=europe-west4", "--cluster=x"]
+)
+def test_what_a_submission_refuses_is_found_before_the_cluster_is_touched(cluster, mode, flag):
+    done = cluster.run(*ARGV, mode, flag, "--context=dev")
+    assert (done.code, done.stdout, cluster.requests) == (2, "", [])
+    assert cluster.run(*ARGV, flag, "--context=dev").stderr == done.stderr

@@ -128,6 +128,28 @@ def test_a_client_dry_run_means_pod_and_says_so(cluster):
     assert cluster.requests == []
 
 
+@pytest.mark.parametrize("mode", [(), ("--diff",), ("--dry-run=server",)])
+def test_what_a_workload_keeps_is_said_and_stands_in_the_file(cluster, tmp_path, mode):
+    """Not what the cluster is able to now."""
+    turn(cluster, False)
+    submitted(cluster, *AUTO)
+    turn(cluster, True)
+    file = tmp_path / "m.yaml"
+    done = cluster.run(*AUTO, *mode, f"--output-manifest-file={file}")
+    assert done.code == 0, done.stderr
+    assert "demo was submitted with the restart scope pod, and keeps it" in done.stderr
+    assert not restarts_slices(yaml.safe_load(file.read_text()))
+
+
+@pytest.mark.parametrize("flag", ["--if-exists=replace", "--if-exists=replace-finished"])
+def test_a_diff_shows_the_scope_that_a_replaced_one_gets(cluster, flag):
+    turn(cluster, False)
+    submitted(cluster, *AUTO)
+    demo(cluster)["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+    turn(cluster, True)
+    assert (cluster.run(*AUTO, "--diff").code, cluster.run(*AUTO, "--diff", flag).code) == (0, 5)
+
+
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("mode", ["--diff", "--dry-run=server"])
 def test_what_is_compared_is_what_the_workload_was_made_from(cluster, before, mode):

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlaunch.cli.create_options import CreateOptions
-from xlaunch.cli.create_place import place
-from xlaunch.cli.create_submit import owner_of, target_of
+from xlaunch.cli.create_place import place, tell_kept
+from xlaunch.cli.create_submit import Submit, owner_of
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import connect
 from xlaunch.cluster.api import Api
 from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
-from xlaunch.core.durations import parse_duration
+from xlaunch.cluster.submit import replaces
 from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.workload import describe
@@ -36,19 +36,20 @@ def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, planne
 
 def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> tuple[Api, Plan, DryRun]:
     """The target, the plan for its namespace, and the server to ask about it. No embedded cluster is started."""
-    target = target_of(options)
-    timeout = parse_duration("--submit-timeout", options.submit_timeout)
-    connection = connect(session, target, announce=True)
-    placed = place(session, connection.api, spec, planner, timeout=timeout)
+    how = Submit.of(options)
+    connection = connect(session, how.target, announce=True)
+    placed = place(session, connection.api, spec, planner, timeout=how.timeout)
 
     def server_for(plan: Plan) -> DryRun:
         owned_plan = owned(plan, owner_of(session))
-        return DryRun(connection.api, owned_plan, clock=session.clock, timeout=timeout, notice=session.notice)
+        return DryRun(connection.api, owned_plan, clock=session.clock, timeout=how.timeout, notice=session.notice)
 
     server = server_for(placed.plan)
     if not placed.alternatives:
         return connection.api, placed.plan, server
-    plan = placed.plan_of(server.find())
+    live = server.find()
+    plan = placed.plan if live and replaces(how.if_exists, describe(live)) else placed.plan_of(live)
+    tell_kept(session, planner, placed, plan)
     return connection.api, plan, server_for(plan)
 
 

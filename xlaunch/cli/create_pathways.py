@@ -72,7 +72,12 @@ def mode_of(options: CreateOptions) -> str:
         raise UsageError("--dry-run and --no-dry-run contradict each other", next="Keep one")
     if not options.diff:
         return options.dry_run
-    given = {"--dry-run": bool(options.dry_run), "--follow": options.follow, "--wait": options.wait}
+    given = {
+        "--dry-run": bool(options.dry_run),
+        "--no-dry-run": options.no_dry_run,
+        "--follow": options.follow,
+        "--wait": options.wait,
+    }
     for flag, is_given in given.items():
         if is_given:
             raise UsageError(

@@ -50,6 +50,13 @@ def scope_of(plan: Plan) -> str:
     return SLICE if restarts_slices(plan.manifest) else POD
 
 
+def tell_kept(session: Session, planner: Planner, placed: Placed, plan: Plan) -> None:
+    """Where the workload keeps another restart scope than it would get now: says so, and keeps that manifest."""
+    if plan.hash != placed.plan.hash:
+        planner.keep(plan)
+        session.notice(f"Note: {plan.name} was submitted with the restart scope {scope_of(plan)}, and keeps it.")
+
+
 def _chosen(session: Session, api: Api, spec: PathwaysSpec, planner: Planner, timeout: float) -> Placed:
     plans = {POD: planner.make(replace(spec, restart_scope=POD))}
     if spec.num_slices > MAX_SLICES:

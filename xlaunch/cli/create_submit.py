@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xlaunch.cli.create_options import CreateOptions
-from xlaunch.cli.create_place import place, scope_of
+from xlaunch.cli.create_place import place, scope_of, tell_kept
 from xlaunch.cli.facts import facts
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
@@ -72,10 +72,7 @@ class Submit:
             flags=connection.flags,
             alternatives=placed.alternatives,
         )
-        if done.plan.hash != placed.plan.hash:
-            session.notice(
-                f"Note: {done.name} was submitted with the restart scope {scope_of(done.plan)}, and keeps it."
-            )
+        tell_kept(session, planner, placed, done.plan)
         told = _told(done, spec, connection)
         return self._go_on(session, connection, told) if self.then else told
 

@@ -138,7 +138,7 @@ class _Work:
         same = self._plan_of(found) is not None
         if self.uncertain and same and not workload.deleting:
             return self._done("replaced" if self.replaced else "created", found)
-        if self.if_exists == "replace" or (self.if_exists == "replace-finished" and workload.phase.ended):
+        if replaces(self.if_exists, workload):
             return None
         if self.if_exists == "skip":
             return self._done(
@@ -208,6 +208,11 @@ class _Work:
         """Which of the plans a JobSet was made from."""
         recorded = (jobset["metadata"].get("annotations") or {}).get(HASH_ANNOTATION)
         return next((each for each in (self.plan, *self.alternatives) if each.hash == recorded), None)
+
+
+def replaces(if_exists: str, workload: Workload) -> bool:
+    """Whether a workload that has the name already is to make room, whatever it was made from."""
+    return if_exists == "replace" or (if_exists == "replace-finished" and workload.phase.ended)
 
 
 def stamped(manifest: Object) -> Object:

@@ -12,8 +12,8 @@ from xlaunch.core.loglines import Kind, parse
 from xlaunch.core.recovery import recoveries
 from xlaunch.local.rehearsal.images import RUN, SHIMS
 
-# Their addresses are fixed, so one process of a run has them all
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rehearsal")]
+# Their addresses are fixed, and half a second without a heartbeat is the death of a worker
+pytestmark = [pytest.mark.e2e, pytest.mark.alone]
 
 COMMAND = ["base.yml", "run_name=r", "base_output_directory=gs://b/o", "checkpoint_period=20"]
 HEAD, SCALE, PATIENCE = "127.0.61.1", "0.05", 30.0

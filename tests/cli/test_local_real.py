@@ -90,12 +90,19 @@ def test_nothing_is_built_for_the_embedded_one(xlaunch, asked, built):
         (["--control-plane=real", "--jobset=9"], "--jobset 9 cannot be built. There are 0.12.0, 0.11.1, 0.10.1"),
         (["--control-plane=kind"], "Invalid value for '--control-plane': 'kind' is not one of 'embedded', 'real'"),
         (["--control-plane=real", "--binaries="], "--binaries is empty"),
+        (["--control-plane=real", "--feature-gate=restartjob"], "--feature-gate restartjob is not one"),
+        (["--control-plane=real", "--slices=0"], "--slices 0 is out of range"),
+        (["--control-plane=real", "--foreground", "--heads=0"], "--heads 0 is out of range"),
+        (["--control-plane=real", "--tpu-type=v9-1"], "v9-1 is not a TPU type"),
+        (["--control-plane=real", "--machine-type=ct9"], "ct9"),
+        (["--control-plane=real", "--name=A"], "'A' cannot name a local cluster"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_built(xlaunch, asked, built, flags, words):
     outcome = xlaunch("local", "up", *flags)
     assert (outcome.code, asked, built) == (2, [], [])
     assert words in outcome.stderr
+    assert "\nNext: " in outcome.stderr
 
 
 def test_ready_binaries_are_used_and_nothing_is_built(xlaunch, asked, built, tmp_path, monkeypatch):

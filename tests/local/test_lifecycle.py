@@ -30,7 +30,7 @@ def running(env, **fields):
         ({"tpu_type": "v9-1"}, "v9-1 is not a TPU type"),
         ({"tpu_type": "v5litepod-256", "slices": 40}, "40 slices of v5litepod-256 have 2560 hosts"),
         ({"name": "A"}, "'A' cannot name a local cluster"),
-        ({"feature_gates": ["RestartJobs"]}, "--feature-gate RestartJobs is not one that the embedded cluster has"),
+        ({"feature_gates": ["RestartJobs"]}, "--feature-gate RestartJobs is not one that a local cluster can turn on"),
     ],
 )
 def test_requests_that_make_no_cluster(env, fields, words):

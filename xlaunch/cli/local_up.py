@@ -19,6 +19,7 @@ from xlaunch.core.errors import NotFoundError
 from xlaunch.local import lifecycle, plane
 from xlaunch.local.gates import FEATURE_GATES
 from xlaunch.local.lifecycle import DEFAULT_NAME
+from xlaunch.local.size import request
 
 
 class ControlPlane(StrEnum):
@@ -103,8 +104,6 @@ def command(
     """
     session = session_of(ctx)
     asked = real_plane.asked(control_plane or "", kubernetes, jobset, binaries, time_scale)
-    if asked and not _runs(name, session):
-        real_plane.prepare(asked, session)
     size: dict[str, Any] = {
         "tpu_type": tpu_type,
         "slices": slices,
@@ -113,8 +112,13 @@ def command(
         "feature_gates": feature_gate or (),
         "plane": asked,
     }
+    scaled = {**size, "time_scale": 1.0 if time_scale is None else time_scale}
+    if asked and not _runs(name, session):
+        # What makes no cluster is refused before minutes of building
+        request(name, **scaled, env=session.env)
+        real_plane.prepare(asked, session)
     if foreground:
-        return _foreground(session, name, {**size, "time_scale": 1.0 if time_scale is None else time_scale})
+        return _foreground(session, name, scaled)
     cluster = lifecycle.ensure(name, **size, time_scale=time_scale, env=session.env, notice=session.notice)
     return shown(cluster)
 

@@ -46,7 +46,11 @@ def asked(kind: str, kubernetes: str, jobset: str, binaries: str, time_scale: fl
         )
     for name, version in (("kubernetes", kubernetes), ("jobset", jobset)):
         if version and version not in versions_of(name):
-            raise UsageError(f"--{name} {version} cannot be built", why=f"There are {', '.join(versions_of(name))}")
+            raise UsageError(
+                f"--{name} {version} cannot be built",
+                why=f"There are {', '.join(versions_of(name))}",
+                next=f"Leave it away for {versions_of(name)[0]}, or give another one with --binaries DIR",
+            )
     return Plane(REAL, kubernetes, jobset, str(Path(binaries).absolute()) if binaries else "")
 
 

@@ -15,6 +15,7 @@ from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
 MOST = 512
 MOST_HOSTS = 2048
+HELP = "xlaunch local up --help"
 
 
 def request(
@@ -32,9 +33,9 @@ def request(
     state.require_linux()
     for flag, value in (("--slices", slices), ("--heads", heads)):
         if not 1 <= value <= MOST:
-            raise UsageError(f"{flag} {value} is out of range", why=f"It may be 1 to {MOST}")
+            raise UsageError(f"{flag} {value} is out of range", why=f"It may be 1 to {MOST}", next=HELP)
     if not 0.01 <= time_scale <= 1.0:
-        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1")
+        raise UsageError(f"--time-scale {time_scale:g} is out of range", why="It may be 0.01 to 1", next=HELP)
     tpu = lookup(tpu_type, machine_type or None)
     if slices * tpu.hosts > MOST_HOSTS:
         raise UsageError(

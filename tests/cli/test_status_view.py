@@ -146,10 +146,26 @@ def test_slices_that_were_restarted_alone_are_shown_with_the_budget_that_they_sh
     body["status"]["replicatedJobsStatus"][1] |= counts
     lines = shown(body)
     assert lines[0].endswith("JobSet restarts 0, slices 6 (6 of 9)")
-    head = lines.index("SLICE   READY   LOST   IN PLACE   JOB RESTARTS   BUDGET LEFT   NEXT WAIT, AT MOST")
+    head = lines.index("SLICE   READY   LOST   IN PLACE   RESTARTS   BUDGET LEFT   NEXT WAIT, AT MOST")
     assert [line.split()[:6] for line in lines[head + 1 : head + 4]] == [
         ["0", "4/4", "0", "0", "0", "3"],
         ["1", "4/4", "0", "0", "5", "3"],
         ["2", "4/4", "0", "0", "1", "3"],
     ]
     assert change_line(seen(body)).startswith("Running; restarts: JobSet 0, slices 6 (6 of 9)")
+
+
+def test_many_slices_fit_a_terminal_of_80_columns_and_a_line_of_changes():
+    """512 slices of 12 hosts, each with another number of restarts, and hosts missing for long."""
+    body = sized(512, 12)
+    body["status"]["conditions"] = [condition("StartupPolicyCompleted")]
+    counts = [100 + index for index in range(512)]
+    body["status"]["replicatedJobsStatus"][1] |= {"ready": 512, "jobRestarts": counts}
+    body["spec"]["failurePolicy"] |= {"maxRestarts": 99999, "rules": [{"name": "s", "action": "RestartJob"}]}
+    given = (body, [job("pathways-head"), job("worker", 0)], [pod("worker", 0, 0)])
+    rows = [line for line in shown(*given) if line[:1].isdigit() or line.startswith("SLICE")]
+    assert len(rows) == 513
+    assert max(map(len, rows)) <= 80
+    told = change_line(seen(*given))
+    assert told.count(" lost") == 16
+    assert "; and 496 slices more" in told

@@ -51,7 +51,7 @@ def command(
     """Show phase, restarts and the ledger of each slice.
 
     Counted from pods first, since Jobs may be stale while a slice is partly lost. LOST: pods lost since the slice's
-    Job was made. IN PLACE: container restarts of its living pods. JOB RESTARTS: how often JobSet has restarted the
+    Job was made. IN PLACE: container restarts of its living pods. RESTARTS: how often JobSet has restarted the
     slice alone. BUDGET LEFT: how many more pods it may lose before its Job fails or, where slices restart alone, how
     many restarts slices and the whole still have together. NEXT WAIT: how long Kubernetes still takes to replace the
     missing hosts or, where none is missing, how long the next loss would take, if it does not fail the Job; at most,

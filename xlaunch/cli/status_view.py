@@ -17,7 +17,7 @@ from xlaunch.core.recreation import used_words
 from xlaunch.core.timestamps import stamp, words
 from xlaunch.core.workload import Phase
 
-# More slices than this are shown with equal neighbours in one row
+# More slices than this are shown with equal neighbours in one row, and in a line of changes counted
 FEW_SLICES = 16
 # More reasons to wait, and more lost hosts, than this are counted
 FEW_WAITS = 4
@@ -72,7 +72,7 @@ def slice_table(ledger: Ledger) -> Table:
     """A row for each slice; of many slices, neighbours that are alike share one."""
     several = len(ledger.workload.workers) > 1
     recreated = any(each.job_restarts for each in ledger.slices)
-    columns = ["SLICE", "READY", "LOST", "IN PLACE", *(["JOB RESTARTS"] if recreated else [])]
+    columns = ["SLICE", "READY", "LOST", "IN PLACE", *(["RESTARTS"] if recreated else [])]
     rows = []
     for same in _groups(ledger.slices):
         first, last = same[0], same[-1]
@@ -93,7 +93,7 @@ def wait_cell(each: Slice) -> str:
 
 
 def change_line(ledger: Ledger) -> str:
-    """The state in one line; of the slices only those that are not whole, or have had restarts in place."""
+    """The state in one line; of the slices only the first that are not whole, or have had restarts in place."""
     workload = ledger.workload
     used = used_words(workload) if workload.job_restarts else f"/{workload.max_restarts}"
     restarts = [f"JobSet {workload.restarts}{used}"]
@@ -101,8 +101,9 @@ def change_line(ledger: Ledger) -> str:
     if workload.phase.ended:
         return f"{workload.phase}; restarts: {', '.join(restarts)}"
     whole = sum(each.whole for each in ledger.slices)
-    hurt = [_slice_words(each) for each in ledger.slices if not each.whole or each.in_place_restarts]
-    slices = [f"{whole} of {len(ledger.slices)} slices ready", *hurt]
+    hurt = [each for each in ledger.slices if not each.whole or each.in_place_restarts]
+    more = [f"and {counted(len(hurt) - FEW_SLICES, 'slice')} more"] if len(hurt) > FEW_SLICES else []
+    slices = [f"{whole} of {len(ledger.slices)} slices ready", *map(_slice_words, hurt[:FEW_SLICES]), *more]
     waiting = [f"waiting: {ledger.waiting}"] if ledger.waiting else []
     alarms = [f"! {alarm.message}" for alarm in ledger.alarms]
     return "; ".join([str(workload.phase), f"restarts: {', '.join(restarts)}", *slices, *waiting, *alarms])

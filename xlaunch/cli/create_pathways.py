@@ -26,6 +26,7 @@ xlaunch workload create-pathways --workload=demo --tpu-type=v5litepod-16 --num-s
 xlaunch workload create-pathways ... --dry-run > demo.yaml
 xlaunch workload create-pathways ... --cluster=my-gke --dry-run=server
 xlaunch workload create-pathways ... --cluster=my-gke --diff
+xlaunch workload create-pathways ... --cluster=my-gke --restart-scope=auto
 xlaunch workload create-pathways ... --cluster=local --follow
 """
 )

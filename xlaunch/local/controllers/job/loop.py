@@ -32,7 +32,7 @@ from xlaunch.local.time import ScaledClock
 CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
 MANAGER = "kubernetes.io/job-controller"
 BATCH_SECONDS = 1.0
-BETWEEN_WRITES = 0.03
+BETWEEN_WRITES_SECONDS = 0.03
 FIRST_ERROR_PAUSE, LONGEST_ERROR_PAUSE = 1.0, 60.0
 
 
@@ -174,7 +174,7 @@ class JobController:
             await remove_finalizer(self._kube, "pods", pod, TRACKING_FINALIZER)
         if decided.finish is not None:
             # Upstream's two writes are API calls apart, and JobSet acts on the first: InOrder is in progress again
-            await self._clock.sleep(BETWEEN_WRITES)
+            await self._clock.sleep(BETWEEN_WRITES_SECONDS)
         released = {uid_of(pod) for pod in result.release}
         status = copy.deepcopy(result.status)
         settle(

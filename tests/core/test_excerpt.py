@@ -40,6 +40,13 @@ def test_a_long_text_loses_its_middle():
     assert " ... " in told
 
 
+def test_no_message_is_none():
+    waits = [condition("QuotaReserved", "False", "Pending", None), condition("Evicted", "True", "Why", None)]
+    queue = read({"metadata": {"name": "w"}, "status": {"conditions": waits}})
+    assert describe(jobset(conditions=[condition("Failed", message=None)])).message == ""
+    assert (queue.message, queue.refusal, str(queue.last_eviction)) == ("", "", "Why")
+
+
 def test_messages_of_containers_conditions_and_queues():
     ended = pod("pathways-head", statuses=[status(state=terminated(1, message=HOSTILE))])
     ends = [condition("DisruptionTarget", reason="Why", message=HOSTILE)]

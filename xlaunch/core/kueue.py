@@ -53,7 +53,7 @@ def read(workload: Object) -> QueueState:
     return QueueState(
         state=state,
         reason=said.get("reason", ""),
-        message=one_line(said.get("message", "")),
+        message=one_line(said.get("message") or ""),
         refusal=_refusal(status),
         workload=workload["metadata"]["name"],
         local_queue=spec.get("queueName", ""),
@@ -106,7 +106,7 @@ def _checks(status: Object) -> Object:
 
 def _refusal(status: Object) -> str:
     quota = condition(status, "QuotaReserved")
-    return one_line(quota.get("message", "")) if quota.get("status") == "False" else ""
+    return one_line(quota.get("message") or "") if quota.get("status") == "False" else ""
 
 
 def _last_eviction(status: Object) -> Eviction | None:
@@ -114,7 +114,7 @@ def _last_eviction(status: Object) -> Eviction | None:
     if not told:
         return None
     reason = str(told.get("reason", "")) if told.get("status") == "True" else ""
-    message = one_line(told.get("message", "")).removeprefix(PREVIOUSLY)
+    message = one_line(told.get("message") or "").removeprefix(PREVIOUSLY)
     return Eviction(reason, message, parse(told.get("lastTransitionTime")))
 
 

@@ -146,7 +146,7 @@ def _held(queueing: QueueState | None, *, queued: bool) -> Phase:
 
 def _said(phase: Phase, status: Object, kind: str) -> tuple[Phase, str, str]:
     said = condition(status, kind)
-    return phase, said.get("reason", ""), one_line(said.get("message", ""))
+    return phase, said.get("reason", ""), one_line(said.get("message") or "")
 
 
 def _living_phase(status: Object, replicated: Sequence[Object]) -> Phase:

@@ -41,7 +41,9 @@ def test_workloads_wait_for_their_turn(world, queue):
         "Admitted": ("True", "Admitted", "The workload is admitted"),
     }
     labels = world.get("pods")[0]["metadata"]["labels"]
-    assert labels["kueue.x-k8s.io/local-queue-name"] == "team"
+    told = {key: labels.get(f"kueue.x-k8s.io/{key}") for key in ("cluster-queue-name", "local-queue-name", "podset")}
+    podset = labels["jobset.sigs.k8s.io/replicatedjob-name"]
+    assert told == {"cluster-queue-name": queue.name, "local-queue-name": "team", "podset": podset}
     for name in ("second", "third"):
         submit(world, name)
     waiting = becomes(world, "third", "Queued", "Pending")

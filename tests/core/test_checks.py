@@ -154,6 +154,14 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("value", [12345678, 1.5, True, ["12345678"], {"a": 12345678}, 10**40])
+def test_the_value_of_a_variable_is_never_told(value):
+    with pytest.raises(UsageError, match="value is not text") as error:
+        check(changed(f"{POD}.containers.0.env", [{"name": "A", "value": value}]))
+    assert str(value) not in error.value.message
+    assert "12345678" not in error.value.message
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_told_in_a_sentence(name):
     path, value, said = WRONG[name]

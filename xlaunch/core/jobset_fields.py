@@ -129,7 +129,8 @@ def problems(value: Any, shape: Shape = JOBSET, path: str = "") -> Iterator[str]
                 yield f"{path}[{index}] is empty"
             yield from problems(item, shape[0], f"{path}[{index}]")
     elif not _holds(value, shape):
-        yield f"{path} is not {shape} ({str(value)[:60]!r})"
+        # A variable's value may be a password, also as a number
+        yield f"{path} is not {shape}" + ("" if path.endswith(".value") else f" ({str(value)[:60]!r})")
 
 
 def _object_problems(value: Any, fields: Mapping[str, Shape], path: str) -> Iterator[str]:

@@ -140,6 +140,12 @@ def test_a_refusal_says_what_to_do(status):
     assert caught.value.next
 
 
+def test_what_a_server_does_not_have_it_will_not_have_in_a_minute():
+    with Server(lambda request: Answer(501, {"message": "no"})) as server, pytest.raises(ApiError) as caught:
+        KubeApi.from_url(server.url).request("GET", "/x")
+    assert caught.value.next.startswith("Take a cluster that has it")
+
+
 def test_a_refusal_has_its_warnings_too():
     answer = Answer(422, {"message": "no"}, headers=[("Warning", '299 - "first"'), ("Warning", '299 - "second"')])
     with Server(lambda request: answer) as server, pytest.raises(ApiError) as caught:

@@ -38,6 +38,7 @@ NEXT = {
     401: "Log in again; kubectl auth whoami shows who you are to the cluster",
     403: "Ask for the right; kubectl auth whoami shows who you are to the cluster",
     429: "Try again in a minute",
+    501: "Take a cluster that has it; xlaunch local up --control-plane=real starts Kubernetes itself",
     500: "Try again in a minute; kubectl get --raw /readyz shows whether the server is well",
 }
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from following import COUNTING, Following, counting, kill, process, rows
 from looking import FORCED, events, uids
-from losing import LOAD, ends, hosts, lose, unbroken, waited
+from losing import LOAD, ends, followed, goes_on, hosts, lose, unbroken, waited
 from worlds import until
 
 from xlaunch.core.pods import JOB_RESTART_ATTEMPT, RESTART_ATTEMPT
@@ -154,8 +154,12 @@ def test_one_restarted_container_restarts_a_slice_whose_kubelet_restarts_contain
     worker["template"]["spec"]["template"]["spec"]["restartPolicy"] = "OnFailure"
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(planned))
     assert cluster.json("wait", "both", "--for=running", "--timeout=60s")["result"] == "Running"
+    following = followed(cluster, "both")
     kill(cluster, hosts(cluster, "both", 0)[2]["metadata"]["name"], "pathways-worker")
     back(cluster, "both", [1])
+    goes_on(cluster, "both")
+    assert len(following.lives()) == 1
+    ends(cluster, "both", following)
 
 
 @pytest.mark.verified("4.9")

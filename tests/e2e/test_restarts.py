@@ -84,3 +84,7 @@ def test_a_rule_of_its_own(cluster, tmp_path):
     waited = cluster.json("wait", "ruled", code=10)
     assert waited["reason"] == "FailJobSetFailurePolicyAction"
     assert waited["message"] == "applying FailJobSet failure policy action (first failed job: ruled-worker-0)"
+    status = cluster.json("status", "ruled", "--exit-code", code=10)
+    assert (status["phase"], status["reason"], status["jobset"]["restarts"]) == ("Failed", waited["reason"], 1)
+    until(lambda: not cluster.get("pods"), "the head's pod to go, and its log with it")
+    assert "No pod is left that has the log" in cluster.xlaunch("logs", "ruled", code=10).stderr

@@ -400,6 +400,15 @@ def test_a_single_lost_pod_is_one_pod():
     assert line.endswith("; slice 2: 1 pod lost, 0 in place")
 
 
+def test_pods_that_go_with_their_job_are_no_losses():
+    """While JobSet restarts the whole its Jobs are deleted, and each counts its own pods as failed at last."""
+    going = [job("pathways-head"), *(job("worker", index, failed=4, deleted=True) for index in range(3))]
+    body = jobset(conditions=[condition("RestartingJobSet")], ready=(0, 0))
+    pods = [pod("worker", index, host, deleted=DELETED) for index in range(3) for host in range(2)]
+    for each in ledger(body, going, pods, START).slices:
+        assert (each.lost, each.missing, each.losses, each.next_replacement_seconds) == (0, 0, (), 10.0)
+
+
 def test_the_newest_head_pod_is_shown():
     old = head_pod(deleted=DELETED)
     new = pod("pathways-head", suffix="bbbbb", created="2026-11-29T12:01:00Z", statuses=[status(state=running())])

@@ -200,7 +200,9 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     hosts = _Hosts(seen.pods(role, index), come_back=come_back)
     done = {podlib.completion_index(pod) for pod in hosts.pods if podlib.phase(pod) == "Succeeded"}
     done |= parse_indexes(status.get("completedIndexes") or "", role.hosts)
-    lost = lost_so_far(status, hosts.gone)
+    # A Job that is deleted counts the pods that go with it as failed; the next one begins at 0
+    goes = job is not None and podlib.is_deleting(job) and not come_back
+    lost = 0 if goes else lost_so_far(status, hosts.gone)
     # Before all hosts were there for the first time, those that are not are awaited, not missing
     was_whole = come_back and (seen.workload.phase is Phase.RUNNING or lost > 0)
     there = (hosts.alive.keys() - hosts.silent) | done

@@ -39,6 +39,11 @@ def cause(field, message):
             id="long list",
         ),
         pytest.param(
+            [cause("spec.x", f"Invalid value: {json.dumps([{'a': 'b}: c' * 30}])}: wrong")],
+            "spec.x: Invalid value: wrong",
+            id="braces in JSON",
+        ),
+        pytest.param(
             [cause("spec.managedBy", f'Invalid value: "{"a" * 90}\\"": must have a domain')],
             "spec.managedBy: Invalid value: must have a domain",
             id="long string",
@@ -71,6 +76,22 @@ def cause(field, message):
 )
 def test_causes(causes, told):
     assert sentence(f"{DENIED}{INVALID}[all of them]", {"causes": causes}) == told
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        'core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:""}, Env: []core.EnvVar{{Name:"T", Value:"%s: }: x"}}}',
+        'map[string]interface {}{"a": "b: c", "env": "%s"}',
+        '[]interface {}{map[string]interface {}{"name": "T", "value": "%s"}}',
+        '&v1.Job{Spec: v1.JobSpec{Env: "%s"}}',
+    ],
+)
+def test_long_objects_in_the_form_of_go_are_not_told(value):
+    """The value of a variable may be one of theirs."""
+    message = f"Invalid value: {value % ('hunter2' * 12)}: field is immutable"
+    told = sentence("", {"causes": [cause("spec.template", message)]})
+    assert told == "spec.template: Invalid value: field is immutable"
 
 
 @pytest.mark.parametrize(

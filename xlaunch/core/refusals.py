@@ -16,6 +16,8 @@ _SHOWN = re.compile(r"\b(Invalid value|Unsupported value|Not found|Duplicate val
 # A webhook's plain error has no field: it is printed as Go's nil path, and as an error of the server's own
 _PLAIN = re.compile(r"^<nil>: (Internal error: )?")
 _GO_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# A struct or map as %#v prints it; what follows the last brace is the verdict
+_GO_OBJECT = re.compile(r"[&*\[\]]*\w[*\[\]\w.]*(?: \{\})?\{.*\}(?=: |$)", re.DOTALL)
 # What the API server adds to a custom resource's errors (apiextensions-apiserver v0.35 customresource/strategy.go)
 _UNFINISHED = "some validation rules were not checked because the object was invalid"
 _STRICT = re.compile(r"^.* cannot be handled as an? \S+: strict decoding error: ")
@@ -47,9 +49,9 @@ def _without_long_value(text: str) -> str:
 
 
 def _value_length(text: str) -> int:
-    """How many characters of a text are the value that it begins with: a Go string, JSON, or a plain number."""
-    if quoted := _GO_STRING.match(text):
-        return quoted.end()
+    """How long the value is that a text begins with: a Go string or object, JSON, or a plain number."""
+    if literal := _GO_STRING.match(text) or _GO_OBJECT.match(text):
+        return literal.end()
     try:
         return json.JSONDecoder().raw_decode(text)[1]
     except ValueError:

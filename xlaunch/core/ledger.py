@@ -93,11 +93,6 @@ class Ledger:
     alarms: tuple[Alarm, ...]
     waiting: str = ""
 
-    @property
-    def budget_left(self) -> int:
-        """How many more restarts the JobSet's failure policy allows."""
-        return restarts_left(self.workload)
-
 
 def ledger(
     jobset: Object,

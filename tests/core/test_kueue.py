@@ -93,14 +93,14 @@ def test_what_else_it_says():
     assert (found.requeues, found.requeue_at, found.cluster_queue) == (2, NOON, "cq")
     assert found.evictions == (Evictions("PodsReadyTimeout", "", 2), Evictions("Deactivated", "AdmissionCheck", 1))
     assert found.times_evicted == 3
-    assert found.last_eviction == Eviction("PodsReadyTimeout", "Exceeded", NOON)
+    assert found.last_eviction == Eviction("PodsReadyTimeout", "Exceeded")
     assert found.refusal == "Exceeded"
 
 
 def test_an_eviction_that_is_over_keeps_its_words():
     over = condition("Evicted", "False", "QuotaReserved", "Previously: The ClusterQueue is stopped")
     found = read(workload(conditions=[*ADMITTED, over]))
-    assert found.last_eviction == Eviction("", "The ClusterQueue is stopped", NOON)
+    assert found.last_eviction == Eviction("", "The ClusterQueue is stopped")
     assert found.times_evicted == 1  # a Kueue without schedulingStats
     assert found.refusal == ""
 

@@ -115,7 +115,7 @@ def _last_eviction(status: Object) -> Eviction | None:
         return None
     reason = str(told.get("reason", "")) if told.get("status") == "True" else ""
     message = one_line(told.get("message") or "").removeprefix(PREVIOUSLY)
-    return Eviction(reason, message, parse(told.get("lastTransitionTime")))
+    return Eviction(reason, message)
 
 
 def _recovering_since(status: Object) -> datetime | None:

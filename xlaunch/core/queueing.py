@@ -77,7 +77,6 @@ class Eviction:
 
     reason: str
     message: str
-    at: datetime | None
 
     def __str__(self) -> str:
         """ "Preempted: Preempted to accommodate a workload ..."."""

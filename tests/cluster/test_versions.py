@@ -5,6 +5,8 @@ from fakes.api import status_error
 
 from xlaunch.cluster import versions
 from xlaunch.cluster.api import Reply
+from xlaunch.core.errors import NetworkError
+from xlaunch.core.restart_scope import TOO_OLD
 
 PROBE = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
 REFUSED = status_error(
@@ -102,6 +104,18 @@ def test_jobset(answers, version):
 def test_the_schema_alone():
     assert str(versions.schema_version(Paths({versions.OPENAPI: published("spec.volumeClaimPolicies")}))) == "0.11"
     assert versions.schema_version(Paths({})) is None
+
+
+@pytest.mark.parametrize("answer", [NetworkError("away"), FORBIDDEN, MISSING, b"<html>", []])
+def test_a_refusal_is_told_also_where_the_schema_can_not_be_had(answer):
+    refusal = 'spec.failurePolicy.rules[0].action: Unsupported value: "RestartJob"'
+    assert versions.without_restart_job(Paths({versions.OPENAPI: answer}), refusal) == TOO_OLD
+
+
+@pytest.mark.parametrize("answer", [b"<html>", [], "x"])
+def test_what_is_no_object_tells_nothing(answer):
+    paths = (versions.DEPLOYMENTS, versions.CRD, versions.OPENAPI, versions.GROUP)
+    assert str(versions.jobset_version(Paths(dict.fromkeys(paths, answer)))) == ""
 
 
 def test_kubernetes():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from xlaunch.cluster.answers import strange
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError, Reply, namespaced
+from xlaunch.core.errors import NetworkError
 from xlaunch.core.jobset_version import JobSetVersion, by_answer, by_schema, probe
 from xlaunch.core.restart_scope import TOO_OLD, lacking
 
@@ -61,7 +63,11 @@ def schema_version(api: Api, crd: Object | None = None) -> JobSetVersion | None:
 def without_restart_job(api: Api, refusal: str) -> str:
     """What the cluster lacks for RestartJob, by the message of its refusal of a JobSet; "" for any other refusal."""
     lacks = lacking(refusal)
-    version = schema_version(api) if lacks == TOO_OLD else None
+    version = None
+    if lacks == TOO_OLD:
+        # The refusal is worth more than the version
+        with suppress(NetworkError):
+            version = schema_version(api)
     return f"{lacks}, and this is {version}" if version else lacks
 
 
@@ -106,9 +112,9 @@ def _from_images(deployment: Object) -> JobSetVersion | None:
 
 
 def _get(api: Api, path: str) -> Object | None:
-    """The object, {} where it may not be read, None where it is not there."""
+    """The object, {} where it may not be read or is none, None where it is not there."""
     try:
-        found: Object = api.request("GET", path, timeout=10.0).body
+        found = api.request("GET", path, timeout=10.0).body
     except ApiError as error:
         return None if error.status == 404 else {}
-    return found
+    return found if isinstance(found, Mapping) else {}

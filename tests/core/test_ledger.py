@@ -408,6 +408,28 @@ def test_pods_that_go_with_their_job_are_no_losses():
         assert (each.lost, each.missing, each.losses, each.next_replacement_seconds) == (0, 0, (), 10.0)
 
 
+def not_indexed(phases):
+    found = [pod("worker", 2, host, phase=phase) for host, phase in enumerate(phases)]
+    for each in found:
+        del each["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("phases", "ready", "missing", "succeeded"),
+    [
+        (["Running"] * 4, 4, 0, 0),
+        (["Running"] * 3, 3, 1, 0),
+        (["Running", "Running", "Succeeded", "Running"], 3, 0, 1),
+        (["Succeeded"] * 4, 0, 0, 4),
+        ([], 0, 4, 0),
+    ],
+)
+def test_hosts_of_a_job_that_is_not_indexed_are_counted(phases, ready, missing, succeeded):
+    found = ledger(jobset(conditions=[ONCE]), jobs(), [head_pod(), *not_indexed(phases)], START).slices[2]
+    assert (found.ready, found.missing, found.succeeded) == (ready, missing, succeeded)
+
+
 def test_the_newest_head_pod_is_shown():
     old = head_pod(deleted=DELETED)
     new = pod("pathways-head", suffix="bbbbb", created="2026-11-29T12:01:00Z", statuses=[status(state=running())])

@@ -177,11 +177,13 @@ def _waiting(seen: _Seen, head: Head | None, slices: Iterable[Slice]) -> str:
 
 
 class _Hosts:
-    """The pods of a slice: all, the living by host, those of them on nodes that do not answer, and the lost."""
+    """The pods of a slice: all, the living by host, those of them on silent nodes, those that are done, the lost."""
 
     def __init__(self, pods: Sequence[Object], *, come_back: bool) -> None:
         self.pods = pods
-        self.alive = {podlib.completion_index(pod): pod for pod in pods if podlib.is_alive(pod)}
+        self.alive = podlib.by_host(filter(podlib.is_alive, pods))
+        succeeded = (pod for pod in pods if podlib.phase(pod) == "Succeeded")
+        self.succeeded = podlib.by_host(succeeded, others=len(self.alive))
         self.silent = {host: pod for host, pod in self.alive.items() if silent_since(pod)}
         # Pods that go with their Job are not lost
         self.gone = [pod for pod in pods if podlib.is_lost(pod)] if come_back else []
@@ -193,8 +195,7 @@ def _slice(seen: _Seen, role: Role, index: int) -> Slice:
     status = (job or {}).get("status") or {}
     come_back = replaces_pods(job) or (is_failing(job) and bool(action(seen.jobset, role)))
     hosts = _Hosts(seen.pods(role, index), come_back=come_back)
-    done = {podlib.completion_index(pod) for pod in hosts.pods if podlib.phase(pod) == "Succeeded"}
-    done |= parse_indexes(status.get("completedIndexes") or "", role.hosts)
+    done = hosts.succeeded.keys() | parse_indexes(status.get("completedIndexes") or "", role.hosts)
     # A Job that is deleted counts the pods that go with it as failed; the next one begins at 0
     goes = job is not None and podlib.is_deleting(job) and not come_back
     lost = 0 if goes else lost_so_far(status, hosts.gone)

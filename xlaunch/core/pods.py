@@ -152,6 +152,15 @@ def completion_index(pod: Object) -> int:
     return int(index) if index.isdecimal() else -1
 
 
+def by_host(pods: Iterable[Object], others: int = 0) -> dict[int, Object]:
+    """The pods by the host that each is; those of a Job that is not Indexed are counted, from `others` on."""
+    found: dict[int, Object] = {}
+    for pod in pods:
+        index = completion_index(pod)
+        found[index if index >= 0 else others + len(found)] = pod
+    return found
+
+
 def attempt(pod: Object) -> int:
     """How many restarts of its JobSet, or of its Job alone (RestartJob), came before it."""
     counts = (label(pod, key) for key in (RESTART_ATTEMPT, JOB_RESTART_ATTEMPT))

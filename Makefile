@@ -28,7 +28,7 @@ unit: setup
 
 e2e: setup
 	$(BIN)/python -m pytest -m "(e2e or slow) and not real and not nightly and not alone" -n 3 --dist=loadgroup
-	$(BIN)/python -m pytest -m alone
+	$(BIN)/python -m pytest -m "alone and not real and not nightly"
 
 # The longest first; two at a time, since the end of a build keeps one processor only
 BUILDS := kubernetes-1.37.2 kubernetes-1.35.4 kueue-0.17.0 jobset-0.12.0 jobset-0.11.1 jobset-0.10.1 etcd-3.6.16

@@ -3,6 +3,7 @@
 import json
 import platform
 
+import pytest
 from fakes.server import Answer
 
 from xlaunch import __version__
@@ -61,6 +62,27 @@ def test_a_machine_without_any_cluster(xlaunch):
     outcome = xlaunch("version")
     assert outcome.code == 0
     assert outcome.stdout.startswith(f"xlaunch {__version__}")
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (None, "No cluster is named, and there is no kubeconfig."),
+        ({"contexts": [{"name": "a", "context": {"cluster": "c"}}]}, "No context is chosen. There are: a."),
+        ({"current-context": "b"}, "The kubeconfig has no context b."),
+        (
+            {"contexts": [{"name": "a", "context": {"cluster": "c"}}], "current-context": "a"},
+            "Context a names the cluster 'c', which the kubeconfig does not have.",
+        ),
+    ],
+)
+def test_why_no_cluster_is_asked_is_said(xlaunch, tmp_path, config, said):
+    path = tmp_path / "kubeconfig"
+    if config is not None:
+        path.write_text(json.dumps(config))
+    outcome = xlaunch("version", env={"KUBECONFIG": str(path), "HOME": str(tmp_path)})
+    assert (outcome.code, outcome.stdout.count("\n")) == (0, 2)
+    assert said in outcome.stdout
 
 
 def test_a_target_that_is_not_there_is_an_error(xlaunch, cluster):

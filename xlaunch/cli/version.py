@@ -9,7 +9,7 @@ import typer
 
 from xlaunch import __version__
 from xlaunch.cli.command import examples, session_of
-from xlaunch.cli.output import Result
+from xlaunch.cli.output import Result, sentence
 from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster.versions import jobset_version, kubernetes_version
 from xlaunch.core.errors import NotFoundError
@@ -40,10 +40,10 @@ def command(
         return Result("Version", data, parts)
     try:
         connection = connect(session, target)
-    except NotFoundError:
+    except NotFoundError as error:
         if target != TargetOptions():
             raise
-        return Result("Version", data, [*parts, "No cluster is named, and there is no kubeconfig."])
+        return Result("Version", data, [*parts, sentence(error.message, error.why)])
     server = kubernetes_version(connection.api)
     jobset = jobset_version(connection.api)
     parts.append(f"Kubernetes {server} ({connection.where})")

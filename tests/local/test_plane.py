@@ -94,6 +94,13 @@ def test_ensure_does_not_change_the_one_that_runs(env, plane, flags):
     )
 
 
+def test_a_real_one_is_not_made_of_the_embedded_one_that_runs(env):
+    recorded(env, server="http://127.0.0.1:1", **ME)
+    with pytest.raises(RefusedError) as error:
+        lifecycle.ensure("local", **SIZE, plane=Plane(REAL), env=env, notice=print)
+    assert error.value.message == "The embedded cluster local runs on its embedded control plane"
+
+
 def test_one_that_is_too_small_grows_with_the_same_control_plane(env):
     recorded(env, server="https://127.0.0.1:1", plane=RUNNING, **ME)
     with pytest.raises(RefusedError) as error:

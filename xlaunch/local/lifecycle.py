@@ -17,7 +17,7 @@ from xlaunch.core.errors import RefusedError, XlaunchError
 from xlaunch.core.timestamps import stamp
 from xlaunch.local import procs, state
 from xlaunch.local.leftovers import sweep
-from xlaunch.local.plane import EMBEDDED_PLANE, Plane
+from xlaunch.local.plane import EMBEDDED_PLANE, REAL, Plane
 from xlaunch.local.size import check_has_gates, check_size, describe, request, up_line
 from xlaunch.local.state import DEFAULT_NAME, LocalCluster
 
@@ -72,7 +72,8 @@ def ensure(
         running = state.read(wanted.path)
         if running is not None and running.running:
             if plane and not running.plane.fits(plane):
-                raise _other(running, f"on {running.plane}", "OtherControlPlane", up_line(wanted))
+                what = running.plane if running.plane.kind == REAL else f"its {running.plane} control plane"
+                raise _other(running, f"on {what}", "OtherControlPlane", up_line(wanted))
             check_size(running, wanted)
             check_has_gates(running, wanted)
             if time_scale not in (None, running.time_scale):

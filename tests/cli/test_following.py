@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from fakes.objects import condition, ended, job, jobset, pod, status, terminated
+from fakes.objects import CREATED, condition, ended, job, jobset, on_silent_node, pod, status, terminated
 
 from xlaunch.cli.boundary import Terminated
 from xlaunch.cli.boundary import run as main
@@ -243,6 +243,27 @@ def test_status_watch_off_a_terminal_tells_of_restarts_in_place(run, train):
     train.at(2, train.workers.__setitem__, 8, restarted)
     lines = run("status", "train", "--watch").stdout.splitlines()
     assert lines[1].endswith("3 of 3 slices ready; slice 2: 4/4, 0 lost, 2 in place, next wait 10s")
+
+
+@pytest.mark.parametrize("flags", [[], ["-o", "json"]])
+def test_status_watch_off_a_terminal_tells_an_alarm_once_though_it_says_for_how_long(run, train, flags):
+    lives(train, 30)
+    stuck = pod("worker", 2, 0, deleted=CREATED)
+    train.workers[8] = on_silent_node(stuck, "tpu-2-0")
+    train.jobs[3] = job("worker", 2, conditions=[condition("FailureTarget")])
+    told = run("status", "train", "--watch", *flags).stdout
+    assert told.count("node tpu-2-0 has not answered for ") == 1
+
+
+def test_status_watch_off_a_terminal_tells_the_next_alarm(run, train):
+    lives(train, 30)
+    train.workers[8] = on_silent_node(pod("worker", 2, 0, deleted=CREATED), "tpu-2-0")
+    train.workers[9] = pod("worker", 2, 1)
+    train.jobs[3] = job("worker", 2, conditions=[condition("FailureTarget")])
+    train.at(15, train.workers.__setitem__, 8, pod("worker", 2, 0))
+    train.at(15, train.workers.__setitem__, 9, on_silent_node(pod("worker", 2, 1, deleted=CREATED), "tpu-2-1"))
+    told = run("status", "train", "--watch").stdout
+    assert [told.count(f"node tpu-2-{host} has not answered for ") for host in range(2)] == [1, 1]
 
 
 def test_status_watch_on_a_terminal_draws_one_screen_and_leaves_the_last(run, train):

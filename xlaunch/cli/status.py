@@ -100,7 +100,7 @@ def watch_status(session: Session, connection: Connection, name: str, *, exit_wi
             result = _result(connection, seen, counted, exit_with=exit_with)
             if draw:
                 draw(result)
-            elif (now := _told(session, result, _without_waits(counted), clock="")) != before:
+            elif (now := _told(session, result, _without_durations(counted), clock="")) != before:
                 before = now
                 session.stdout.write(_told(session, result, counted, clock=f"{clock.now():%H:%M:%SZ} "))
                 session.stdout.flush()
@@ -174,7 +174,8 @@ def _told(session: Session, result: Result, counted: Ledger, *, clock: str) -> s
     return ("---\n" if session.output == "yaml" else "") + dump(body, session.output)
 
 
-def _without_waits(counted: Ledger) -> Ledger:
-    """What is compared to find a change: waits run down by themselves."""
+def _without_durations(counted: Ledger) -> Ledger:
+    """What is compared to find a change: waits run down by themselves, and alarms say for how long they last."""
     slices = tuple(replace(each, next_replacement_seconds=None) for each in counted.slices)
-    return replace(counted, slices=slices)
+    alarms = tuple(replace(each, message=f"{each.reason} {each.next}") for each in counted.alarms)
+    return replace(counted, slices=slices, alarms=alarms)

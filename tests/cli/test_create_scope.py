@@ -180,6 +180,17 @@ def test_slice_where_it_cannot_be_is_one_sentence_and_the_way_out(cluster, gate,
     assert f"Error: The API server refuses demo. {why}.\nNext: Take --restart-scope=pod, or auto" in said
 
 
+@pytest.mark.parametrize("scope", ["pod", "auto"])
+@pytest.mark.parametrize("mode", [(), ("--dry-run=server",), ("--diff",)])
+def test_a_rule_of_a_patch_is_named_where_the_scope_is_not_the_reason(cluster, tmp_path, scope, mode):
+    turn(cluster, False)
+    patch = tmp_path / "patch.yaml"
+    patch.write_text("spec: {failurePolicy: {rules: [{name: mine, action: RestartJob}]}}")
+    done = cluster.run(*LINE, f"--restart-scope={scope}", f"--patch={patch}", *mode)
+    assert done.code == 4
+    assert "no such rule in a template or patch of your own" in done.stderr
+
+
 @pytest.mark.parametrize(("scope", "gates"), [("slice", ["RestartJob"]), ("pod", []), ("auto", [])])
 def test_an_embedded_cluster_is_asked_for_the_gate_that_is_needed(xlaunch, monkeypatch, scope, gates):
     asked = []

@@ -29,7 +29,10 @@ REPLACE_TIMEOUT = 300.0
 MOST_REPLACED = 3
 # The reason where a cluster can't restart single slices, and what to do about it
 NO_RESTART_JOB = "NoRestartJob"
-WITHOUT_RESTART_JOB = "Take --restart-scope=pod, or auto, which asks the cluster first"
+WITHOUT_RESTART_JOB = (
+    "Take --restart-scope=pod, or auto, which asks the cluster first, "
+    "and no such rule in a template or patch of your own"
+)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ LINES = {
     "12.7": "the queue starts again: Requeued",
     "12.8": "preempted by a higher priority",
     "12.9": "PodsReady is absent unless waitForPodsReady is configured",
-    "12.10": "waitForPodsReady evicts a workload that waits for a slice for too long, requeues it, and gives it up at last",
+    "12.10": "waitForPodsReady evicts one that waits for a slice for too long, requeues it, and gives it up at last",
     "12.11": "evictions are counted by reason",
     "12.12": "a restart of the JobSet keeps its quota",
     "13.1": "all 6,145 pods run",

@@ -71,7 +71,7 @@ def test_a_forced_deletion_is_replaced(cluster, applied):
     before = cluster.pod("demo-elastic-worker-2-0")
     cluster.kubectl("delete", "pod", before, "--grace-period=0", "--force", "--wait=false")
     assert until(lambda: replaced(cluster, before), "the replacement") != before
-    assert cluster.get("job", "demo-elastic-worker-2")["status"]["failed"] == 1
+    until(lambda: cluster.get("job", "demo-elastic-worker-2")["status"].get("failed") == 1, "the loss to be counted")
 
 
 def replaced(cluster, before):

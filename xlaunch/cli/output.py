@@ -121,8 +121,7 @@ def text_of(part: str | Table, width: int | None = None) -> str:
         return part if part.endswith("\n") else part + "\n"
     if not part.rows:
         return f"{part.empty}\n" if part.empty else ""
-    # An owner may be an annotation, which holds any text
-    rows = (map(one_line, row) for row in part.rows)
+    rows = (map(_cell, row) for row in part.rows)
     columns = list(zip(part.columns, *rows, strict=True))
     for name in part.optional:
         if width is None or sum(map(_widest, columns)) + len(GAP) * (len(columns) - 1) <= width:
@@ -148,3 +147,8 @@ def cell_width(text: str) -> int:
 def pad(text: str, width: int) -> str:
     """The text followed by blanks up to `width` cells."""
     return text + " " * (width - cell_width(text))
+
+
+def _cell(text: str) -> str:
+    """A cell as one line, with the blanks that indent it: an owner may be an annotation, which holds any text."""
+    return " " * (len(text) - len(text.lstrip(" "))) + one_line(text)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from worlds import until
+
 from differential.corpus import Call
 from differential.normalise import answer
+from testbed.control_plane import has_service_account
 from xlaunch.cluster.api import JOBSET_GROUP_VERSION, Api, ApiError
 from xlaunch.cluster.connect import TargetOptions, connect
 
@@ -46,10 +48,7 @@ class Cluster:
         """Deletes the namespace and returns when nothing of it is left: an orphan would keep others off its node."""
         path = f"/api/v1/namespaces/{self.namespace}"
         self.api.request("DELETE", path)
-        end = time.monotonic() + PATIENCE
-        while self._is_there(path):
-            assert time.monotonic() < end, f"{self.name} does not remove {self.namespace}"
-            time.sleep(0.3)
+        until(lambda: not self._is_there(path), f"{self.name} to remove {self.namespace}", PATIENCE)
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -69,8 +68,5 @@ def cluster(name: str, kubeconfig: Path, namespace: str, scale: float = 1.0) -> 
     api = connect(TargetOptions(kubeconfig=str(kubeconfig), namespace=namespace), {}).api
     api.request("POST", "/api/v1/namespaces", body={"metadata": {"name": namespace}})
     found = Cluster(name, api, namespace, scale)
-    end = time.monotonic() + PATIENCE
-    while not any(each["metadata"]["name"] == "default" for each in found.items("serviceaccounts")):
-        assert time.monotonic() < end, f"{name} makes no service account"
-        time.sleep(0.05)
+    until(lambda: has_service_account(api, namespace), f"{name} to make a service account", PATIENCE)
     return found

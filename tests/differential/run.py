@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from worlds import until
+
 from differential import normalise
 from differential.clusters import Cluster
 from differential.corpus import MERGE, Call
@@ -171,11 +173,7 @@ class Actor:
         return self._await(lambda pods: all(each["spec"].get("nodeName") != self.lost for each in pods), step)
 
     def _await(self, check: Callable[[list[dict[str, Any]]], bool], step: Step) -> bool:
-        end = time.monotonic() + LIMIT
-        while not check(self.cluster.items("pods")):
-            assert time.monotonic() < end, f"{self.cluster.name}: {step}"
-            time.sleep(POLL)
-        return True
+        return bool(until(lambda: check(self.cluster.items("pods")), f"{self.cluster.name}: {step}", LIMIT))
 
     def _node(self, method: str, body: Any) -> None:
         self.cluster.api.request(method, f"/api/v1/nodes/{self.lost}", body=body, content_type=MERGE)

@@ -63,8 +63,7 @@ def until_the_end(cluster: LocalCluster, starter: Starter) -> int:
 
 def wanted(cluster: LocalCluster) -> ControlPlane:
     """The control plane that a record asks for, in the usual versions where it names none."""
-    named = {name: version for name in ("kubernetes", "jobset") if (version := getattr(cluster.plane, name))}
-    return replace(ControlPlane(**named), gates=dict.fromkeys(cluster.feature_gates, True))
+    return replace(ControlPlane(**cluster.plane.versions), gates=dict.fromkeys(cluster.feature_gates, True))
 
 
 async def attend(cluster: LocalCluster, instance: Instance, starter: Starter) -> None:

@@ -63,8 +63,7 @@ def prepare(plane: Plane, session: Session) -> None:
         return
     from testbed.control_plane import ControlPlane
 
-    named = {name: value for name in ("kubernetes", "jobset") if (value := getattr(plane, name))}
-    parts = list(ControlPlane(**named).upstreams().values())
+    parts = list(ControlPlane(**plane.versions).upstreams().values())
     if plane.binaries:
         _check(Path(plane.binaries), parts)
     else:

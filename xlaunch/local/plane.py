@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, dataclass
+from typing import Any
 
 EMBEDDED, REAL = "embedded", "real"
 # The module that the guardian starts. `testbed` stands above this layer: here it is a name, and never imported
@@ -33,6 +34,11 @@ class Plane:
     def server(self) -> str:
         """The module that serves it."""
         return SERVERS[self.kind]
+
+    @property
+    def versions(self) -> dict[str, Any]:
+        """The versions that are named, by what they are of."""
+        return {name: value for name in ("kubernetes", "jobset") if (value := getattr(self, name))}
 
     def fits(self, wanted: Plane) -> bool:
         """Whether this one, which runs, is what was asked for; what was left open fits anyway."""

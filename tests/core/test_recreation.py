@@ -7,7 +7,8 @@ from fakes.objects import condition, job, jobset, on_silent_node, pod
 from xlaunch.core.ledger import ledger
 from xlaunch.core.ledger_data import as_data, restart_counters
 from xlaunch.core.pending import why_waiting
-from xlaunch.core.recreation import action, is_failing, restarts_left, seconds_until_recreated, used_words
+from xlaunch.core.recreation import action, restarts_left, seconds_until_recreated, used_words
+from xlaunch.core.replacement import is_failing
 from xlaunch.core.workload import describe
 
 ONCE = condition("StartupPolicyCompleted")

@@ -12,6 +12,7 @@ from xlaunch.core import pods as podlib
 from xlaunch.core.errors import NetworkError
 from xlaunch.core.ledger import Ledger, Slice
 from xlaunch.core.losses import Loss
+from xlaunch.core.names import job_name
 from xlaunch.core.traces import last_pod, who_ended
 
 Object = Mapping[str, Any]
@@ -29,7 +30,7 @@ def with_traces(api: Api, ledger: Ledger, jobs: Sequence[Object] | None) -> Ledg
     left = FEW_HOSTS
     slices = []
     for each in ledger.slices:
-        job = f"{ledger.workload.name}-{each.role}-{each.index}"
+        job = job_name(ledger.workload.name, each.role, each.index)
         gone = [loss for loss in each.losses if not loss.pod and job in uids][:left]
         left -= len(gone)
         try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from xlaunch.core import pods as podlib
 from xlaunch.core.conditions import condition, is_true
+from xlaunch.core.names import job_name
 from xlaunch.core.recreation import action
 from xlaunch.core.silence import silent_since
 from xlaunch.core.timestamps import seconds_since, words
@@ -146,4 +147,4 @@ def _role(item: Object) -> str:
 
 
 def _job_of(workload: Workload, pod: Object) -> str:
-    return f"{workload.name}-{_role(pod)}-{podlib.label(pod, podlib.JOB_INDEX)}"
+    return job_name(workload.name, _role(pod), podlib.label(pod, podlib.JOB_INDEX))

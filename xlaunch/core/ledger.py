@@ -22,8 +22,8 @@ from xlaunch.core.pending import first_held_up, why_waiting
 from xlaunch.core.pods import Container
 from xlaunch.core.queue_alarms import queue_alarms
 from xlaunch.core.queueing import QueueState
-from xlaunch.core.recreation import action, is_failing, job_restarts, restarts_left, seconds_until_recreated
-from xlaunch.core.replacement import last_loss, lost_at, lost_so_far, replaces_pods, seconds_left
+from xlaunch.core.recreation import action, job_restarts, restarts_left, seconds_until_recreated
+from xlaunch.core.replacement import is_failing, last_loss, lost_at, lost_so_far, replaces_pods, seconds_left
 from xlaunch.core.roles import Role
 from xlaunch.core.silence import evictions, silent_since
 from xlaunch.core.workload import Phase, Workload, describe

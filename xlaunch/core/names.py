@@ -54,6 +54,11 @@ def is_env_name(text: str) -> bool:
     return _ENV_NAME.fullmatch(text) is not None and text != "." and not text.startswith("..")
 
 
+def job_name(workload: str, replicated_job: str, index: int | str) -> str:
+    """The name of one Job of a JobSet (JobSet v0.12 pkg/util/placement/placement.go GenJobName)."""
+    return f"{workload}-{replicated_job}-{index}"
+
+
 def coordinator_address(workload: str, replicated_job: str, job: int, pod: int, subdomain: str) -> str:
     """The coordinator's address, which JobSet writes as a label on every pod: at most 63 characters."""
     return f"{workload}-{replicated_job}-{job}-{pod}.{subdomain or workload}"

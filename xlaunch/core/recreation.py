@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xlaunch.core import pods as podlib
-from xlaunch.core.conditions import is_true
 from xlaunch.core.restart_scope import RESTART_JOB_ACTIONS
 from xlaunch.core.roles import Role
 from xlaunch.core.silence import silent_since
@@ -25,12 +24,6 @@ def action(jobset: Object, role: Role) -> str:
             named = str(rule.get("action", ""))
             return named if named in RESTART_JOB_ACTIONS else ""
     return ""
-
-
-def is_failing(job: Object | None) -> bool:
-    """Whether a Job has failed, or waits for its last pods to say so."""
-    status = (job or {}).get("status") or {}
-    return is_true(status, "FailureTarget") or is_true(status, "Failed")
 
 
 def seconds_until_recreated(pods: Iterable[Object]) -> float | None:

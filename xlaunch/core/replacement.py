@@ -14,12 +14,17 @@ from xlaunch.core.timestamps import parse
 Object = Mapping[str, Any]
 
 
+def is_failing(job: Object | None) -> bool:
+    """Whether a Job has failed, or waits for its last pods to say so."""
+    status = (job or {}).get("status") or {}
+    return is_true(status, "FailureTarget") or is_true(status, "Failed")
+
+
 def replaces_pods(job: Object | None) -> bool:
     """Whether a Job replaces its pods: not while it is suspended, deleted or over. An unknown one is taken to."""
     if job is None:
         return True
-    status = job.get("status") or {}
-    over = is_true(status, "Failed") or is_true(status, "FailureTarget") or is_true(status, "Complete")
+    over = is_failing(job) or is_true(job.get("status") or {}, "Complete")
     suspended = bool((job.get("spec") or {}).get("suspend"))
     return not (over or suspended or "deletionTimestamp" in job["metadata"])
 

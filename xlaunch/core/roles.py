@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from xlaunch.core.names import job_name
 from xlaunch.core.quantity import amount
 
 Object = Mapping[str, Any]
@@ -38,8 +39,8 @@ class Role:
     chips_per_host: int
 
     def job(self, workload: str, index: int = 0) -> str:
-        """The name of its Job (JobSet v0.12 pkg/util/placement/placement.go GenJobName)."""
-        return f"{workload}-{self.name}-{index}"
+        """The name of its Job."""
+        return job_name(workload, self.name, index)
 
 
 def role_of(replicated: Object) -> Role:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from xlaunch.core.names import job_name
 from xlaunch.local import managers
 from xlaunch.local.controllers.jobset.names import (
     COORDINATOR,
@@ -13,7 +14,6 @@ from xlaunch.local.controllers.jobset.names import (
     KIND,
     coordinator_endpoint,
     group_of,
-    job_name,
     replicas_of,
     replicated_jobs,
 )

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from xlaunch.core.names import job_name
 from xlaunch.core.pods import JOB_INDEX, JOB_RESTART_ATTEMPT, JOBSET_NAME, JOBSET_UID, REPLICATED_JOB, RESTART_ATTEMPT
 from xlaunch.local.controllers.jobset.names import (
     API_VERSION,
@@ -26,7 +27,6 @@ from xlaunch.local.controllers.jobset.names import (
     group_of,
     has_dns_hostnames,
     job_key,
-    job_name,
     replicas_of,
     replicated_jobs,
     subdomain,

@@ -50,11 +50,6 @@ def group_of(replicated: Mapping[str, Any]) -> str:
     return group
 
 
-def job_name(jobset: str, replicated: str, index: int | str) -> str:
-    """The name of one child Job."""
-    return f"{jobset}-{replicated}-{index}"
-
-
 def job_key(namespace: str, name: str) -> str:
     """What a child Job's pods are found by: short, and unique in the cluster."""
     return hashlib.sha1(f"{namespace}/{name}".encode(), usedforsecurity=False).hexdigest()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from xlaunch.core.merge_patch import difference
+from xlaunch.core.names import job_name
 from xlaunch.core.pods import REPLICATED_JOB
 from xlaunch.local.controllers.jobset.build import child_job
 from xlaunch.local.controllers.jobset.failure import apply_failure_policy
-from xlaunch.local.controllers.jobset.names import has_dns_hostnames, job_name, replicas_of, replicated_jobs
+from xlaunch.local.controllers.jobset.names import has_dns_hostnames, replicas_of, replicated_jobs
 from xlaunch.local.controllers.jobset.status import (
     Children,
     Draft,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from xlaunch.core.names import job_name
 from xlaunch.core.pods import COMPLETION_INDEX, JOB_INDEX, JOBSET_NAME, REPLICATED_JOB
 from xlaunch.local.controllers.jobset.names import (
     EXCLUSIVE_TOPOLOGY,
     JOB_KEY,
     NODE_SELECTOR_STRATEGY,
     PRIORITY,
-    job_name,
 )
 from xlaunch.local.controllers.jobset.refusals import forbidden
 from xlaunch.local.kube import Kube, Object, StatusError

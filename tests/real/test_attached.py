@@ -10,6 +10,7 @@ from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
 from xlaunch.local import procs
+from xlaunch.local.server import claim_subnet
 
 # The endings must not hit the nodes of other tests, so these have a control plane of their own
 PLANE = ControlPlane(jobset="")
@@ -70,8 +71,9 @@ def test_nothing_is_left_however_it_ends(control_plane, world, run, tmp_path, en
 
 
 def test_an_agent_that_comes_back_goes_on_with_its_pods(control_plane, world, run, tmp_path):
+    """Also with other addresses, as those that it had may be another's meanwhile."""
     log = tmp_path / "agent.log"
-    with attached(control_plane.kubeconfig, log=log):
+    with claim_subnet(), attached(control_plane.kubeconfig, log=log):
         run("stays", "echo $BASHPID; exec sleep 1000")
         until(lambda: world.get("pod", "stays")["status"]["phase"] == "Running", "the pod to run")
     with attached(control_plane.kubeconfig, log=log):

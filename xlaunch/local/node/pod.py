@@ -60,7 +60,7 @@ class PodRunner:
         self._updated = asyncio.Event()
         self._deadline = inf
         self._ended = Ending()
-        self._writer = PodWriter(machine.kube, machine.clock, pod)
+        self._writer = PodWriter(machine.kube, machine.clock, pod, machine.report)
         self._notes: set[asyncio.Task[None]] = set()
         volumes = make_volumes(pod, machine.site.pod(self.uid) / "volumes")
         self._volumes = volumes
@@ -233,9 +233,10 @@ class PodRunner:
 
 
 def address_of(pod: Mapping[str, Any], node_address: str, take: Callable[[], str]) -> Addresses:
-    """A pod's addresses: on the host network its node's, else the one it had, else a new one."""
+    """A pod's addresses: on the host network its node's, else a new one, as after a reboot.
+
+    One that it had before its node was lost may be from an agent with another network, or be the next pod's.
+    """
     if pod["spec"].get("hostNetwork"):
         return Addresses(node_address, node_address)
-    known: str = (pod.get("status") or {}).get("podIP") or ""
-    # Whatever network it was reported in, its processes are on loopback
-    return Addresses(f"127.{known.partition('.')[2]}" if known else take(), node_address)
+    return Addresses(take(), node_address)

@@ -6,22 +6,31 @@ import asyncio
 from collections.abc import Callable
 
 from xlaunch.local.kube import STRATEGIC, Kube, Object, StatusError
+from xlaunch.local.recorder import Report
 from xlaunch.local.time import ScaledClock
 
 # Seconds of cluster time after which a write that the API server refused is tried again
 RETRY = 1.0
 # The pod is gone, or another one has its name: there is nothing to write to any more, and its event follows
 GONE = (404, 409)
+# Lists that a strategic merge patch would add to; their first entries must be `hostIP` and `podIP`
+ADDRESSES = ("hostIPs", "podIPs")
+REPLACE = {"$patch": "replace"}
 
 
 class PodWriter:
-    """Writes for one pod. `pod` is its newest known version, `removed` says that its object is gone."""
+    """Writes for one pod. `pod` is its newest known version, `removed` says that its object is gone.
 
-    def __init__(self, kube: Kube, clock: ScaledClock, pod: Object) -> None:
+    `report` hears of each refusal, once for those that follow each other in the same words.
+    """
+
+    def __init__(self, kube: Kube, clock: ScaledClock, pod: Object, report: Report) -> None:
         self.pod = pod
         self.removed = False
         self._kube = kube
         self._clock = clock
+        self._report = report
+        self._refusal = ""
         self._meta = pod["metadata"]
         self._changed = asyncio.Event()
         self._finishing = False
@@ -64,13 +73,14 @@ class PodWriter:
             if new == self._written:
                 return
             # With the UID, as the kubelet does it: a pod that has replaced this one must not get its status
-            body = {"metadata": {"uid": uid}, "status": new}
+            whole = {name: [REPLACE, *new[name]] for name in ADDRESSES if name in new}
+            body = {"metadata": {"uid": uid}, "status": {**new, **whole}}
             try:
                 patched = await self._kube.patch("pods", name, body, namespace, kind=STRATEGIC, subresource="status")
             except StatusError as error:
                 if error.code in GONE:
                     return
-                await self._clock.sleep(RETRY)
+                await self._try_later(error)
             else:
                 self.pod = patched
                 self._written = new
@@ -85,9 +95,15 @@ class PodWriter:
             except StatusError as error:
                 if error.code in GONE:
                     return
-                await self._clock.sleep(RETRY)
+                await self._try_later(error)
             else:
                 return
+
+    async def _try_later(self, error: StatusError) -> None:
+        if error.message != self._refusal:
+            self._refusal = error.message
+            self._report(f"pod {self._meta['name']}", error)
+        await self._clock.sleep(RETRY)
 
 
 def _version(pod: Object) -> int:

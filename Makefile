@@ -27,7 +27,7 @@ unit: setup
 	$(BIN)/python -m pytest -m "not e2e and not slow and not real and not nightly" -n auto
 
 e2e: setup
-	$(BIN)/python -m pytest -m "(e2e or slow) and not real and not nightly and not alone" -n 3 --dist=loadgroup
+	$(BIN)/python -m pytest -m "(e2e or slow) and not real and not nightly and not alone" -n 3 --dist=loadgroup --no-loadscope-reorder
 	$(BIN)/python -m pytest -m "alone and not real and not nightly"
 
 # The longest first; two at a time, since the end of a build keeps one processor only
@@ -44,7 +44,7 @@ testbed-up: setup  ## Start a real control plane, print its KUBECONFIG and stay 
 
 test-real: setup  ## The tests that need the real control plane; without Go they are skipped, in CI they fail
 	-$(MAKE) --no-print-directory -j2 $(addprefix build-,$(BUILDS))
-	$(BIN)/python -m pytest -m "real and not nightly" -n 4 --dist=loadgroup
+	$(BIN)/python -m pytest -m "real and not nightly" -n 4 --dist=loadgroup --no-loadscope-reorder
 
 nightly: testbed  ## What takes too long for every change: real back-off up to 160 s, many seeds, 6,145 pods
 	$(BIN)/python -m pytest -m nightly

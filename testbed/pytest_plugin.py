@@ -98,8 +98,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "control_plane" in getattr(item, "fixturenames", ()):
             plane = item.callspec.params.get("control_plane") if hasattr(item, "callspec") else None
             item.add_marker(pytest.mark.xdist_group(str(plane or ControlPlane())))
-    # The groups first: what is alone fills the gaps that they leave at the end
-    items.sort(key=lambda item: group_of(item) or "~")
+    in_turn(items)
+
+
+def in_turn(items: list[pytest.Item]) -> None:
+    """Sorts tests into the order in which several processes should take them (with --no-loadscope-reorder).
+
+    The groups come first, as what is alone fills the gaps that they leave at the end; and of both those that last long
+    by their mark `long`, so that none of them begins when the others are done.
+    """
+    long = {group_of(item) for item in items if item.get_closest_marker("long")} - {""}
+
+    def turn(item: pytest.Item) -> tuple[bool, bool, str]:
+        group = group_of(item)
+        return not group, not (group in long if group else item.get_closest_marker("long")), group
+
+    items.sort(key=turn)
 
 
 def group_of(item: pytest.Item) -> str:

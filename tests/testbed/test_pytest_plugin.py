@@ -53,3 +53,45 @@ def test_what_does_not_start_is_no_longer_there():
         stage.get("a", broken)
     assert stage.get("b", lambda stack: "b") == "b"
     assert told == ["ends"]
+
+
+TESTS = """
+import pytest
+
+def test_alone(): pass
+
+@pytest.mark.long
+def test_long_alone(): pass
+
+@pytest.mark.xdist_group("brief")
+@pytest.mark.parametrize("number", range(3))
+def test_brief(number): pass
+
+@pytest.mark.xdist_group("lasting")
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.long
+def test_lasting(number): pass
+"""
+
+
+def test_a_group_stays_in_one_process_and_what_lasts_begins_first(pytester):
+    """Also with the versions of pytest and xdist that are installed: some lose the groups in silence (xdist#1386)."""
+    pytester.makeini("[pytest]\nmarkers =\n  long: lasts")
+    pytester.makeconftest('pytest_plugins = ["testbed.pytest_plugin"]')
+    pytester.makepyfile(TESTS)
+    ran = pytester.runpytest_subprocess("-v", "-n2", "--dist=loadgroup", "--no-loadscope-reorder")
+    ran.assert_outcomes(passed=8)
+    workers = {}
+    for line in ran.outlines:
+        if "PASSED" in line and "@" in line:
+            worker, name = line.split()[0], line.partition("@")[2].strip()
+            workers.setdefault(name, []).append(worker)
+    assert {name: len(found) for name, found in workers.items()} == {"brief": 3, "lasting": 3}
+    assert {name: len(set(found)) for name, found in workers.items()} == {"brief": 1, "lasting": 1}
+
+
+def test_in_turn(pytester):
+    found = pytester.getitems(TESTS)
+    pytest_plugin.in_turn(found)
+    names = list(dict.fromkeys(item.name.partition("[")[0] for item in found))
+    assert names == ["test_lasting", "test_brief", "test_long_alone", "test_alone"]

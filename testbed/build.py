@@ -23,6 +23,8 @@ from xlaunch.local import procs
 
 # Seconds that Go gets to end after SIGINT; it removes its files first
 GO_PATIENCE = 5.0
+# The compiler collects its garbage more seldom while there is memory: a sixth of the time
+COLLECTOR = {"GOGC": "400", "GOMEMLIMIT": "2GiB"}
 
 
 class BuildError(Exception):
@@ -116,7 +118,7 @@ def _fill(upstream: Upstream, part: Path, env: Mapping[str, str]) -> None:
 
 
 def _go(upstream: Upstream, env: Mapping[str, str], *argv: str) -> str:
-    settings = {**env, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
+    settings = {**COLLECTOR, **env, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
     with subprocess.Popen(
         [sys.executable, "-m", "testbed.tether", str(os.getpid()), "go", *argv],
         cwd=upstream.directory,

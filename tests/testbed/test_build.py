@@ -18,7 +18,7 @@ JOBSET = find("jobset", "0.12.0")
 
 # Answers `go list` with a module directory, and writes a binary that says which package it is
 GO = """#!/bin/sh
-echo "$@" >> "$CALLS"
+echo "$@ GOGC=$GOGC" >> "$CALLS"
 if [ "$1" = list ]; then echo "{\\"Dir\\": \\"$MODULE\\"}"; exit; fi
 [ -z "$SLOW" ] || { echo > "$SLOW"; sleep 1000; }
 [ -z "$BROKEN" ] || { echo "syntax error" >&2; exit 1; }
@@ -63,6 +63,12 @@ def test_every_command_of_an_upstream_is_built(env):
     for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
         assert made.binary(name).read_text() == f"k8s.io/kubernetes/cmd/{name}\n"
     assert all("-mod=readonly" in call and "gitVersion=v1.35.4" in call for call in calls(env))
+
+
+@pytest.mark.parametrize(("own", "expected"), [({}, "400"), ({"GOGC": "50"}, "50")])
+def test_the_compiler_may_use_memory_unless_the_user_says_otherwise(env, own, expected):
+    build(JOBSET, env | own)
+    assert calls(env)[0].endswith(f" GOGC={expected}")
 
 
 def test_a_finished_build_needs_no_go_and_says_nothing(env):

@@ -110,3 +110,32 @@ def with_workers(cluster, name, script, *flags, slices=1):
     container |= {"command": ["bash", "-c", script], "args": []}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(planned))
     assert cluster.json("wait", name, "--for=running", "--timeout=120s")["result"] == "Running"
+
+
+def has_bug(cluster):
+    """Whether the control plane keeps a Job's old status during a partial loss (kubernetes#139428)."""
+    return cluster.api.request("GET", "/version").body["gitVersion"].startswith("v1.35.")
+
+
+def told_to_go(cluster, name, host):
+    """Tells a host of the second slice to go, and once more where its end was reported too late.
+
+    Where the Job controller looks before that, a second later, the host is lost instead of done, and replaced.
+    """
+    if row(cluster, name)["succeeded"]:
+        return True
+    if host in hosts(cluster, name, 1):
+        lose(cluster, name, 1, host, grace=None)
+    return False
+
+
+def done(cluster, name, count, index=1):
+    """The slice's row once so many of its hosts are done."""
+    found = row(cluster, name, index)
+    return found if found["succeeded"] == count else None
+
+
+def only_alarm(cluster, name):
+    """The one alarm of a workload."""
+    [alarm] = cluster.json("status", name)["alarms"]
+    return alarm

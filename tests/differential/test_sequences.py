@@ -68,6 +68,7 @@ def compared(steps: Sequence, twins: Callable[[str], list[Cluster]], slots: Queu
 
 
 @pytest.mark.parametrize("steps", list(every()))
+@pytest.mark.long
 def test_the_clusters_do_the_same(steps, outcomes):
     found = outcomes[steps.name].result()
     told = "\n".join(f"{number} {step}" for number, step in enumerate(steps.steps))

@@ -6,7 +6,23 @@ import time
 
 import pytest
 from following import kill
-from losing import ends, followed, goes_on, hosts, is_about, limit, lose, row, waited, whole, with_workers
+from losing import (
+    done,
+    ends,
+    followed,
+    goes_on,
+    has_bug,
+    hosts,
+    is_about,
+    limit,
+    lose,
+    only_alarm,
+    row,
+    told_to_go,
+    waited,
+    whole,
+    with_workers,
+)
 from outages import PodHistory
 from worlds import until
 
@@ -17,7 +33,7 @@ pytestmark = pytest.mark.e2e
 EVICTED = "EvictionByEvictionAPI: Eviction API: evicting"
 PREEMPTED = "PreemptionByScheduler: default-scheduler: preempting to accommodate a higher priority pod"
 # Ends on SIGTERM, but not before the scenario has looked
-STAYING = "trap 'until [ -e {directory}/go ]; do sleep 0.05; done; exit 143' TERM; sleep 1000 & wait"
+STAYING = "trap 'until [ -e {directory}/go ]; do sleep 0.05; done; exit {code}' TERM; sleep 1000 & wait"
 PATIENT = "--termination-grace-period-seconds=600"
 
 
@@ -37,7 +53,7 @@ def loss(cluster, name, index):
 
 @pytest.mark.verified("2.7", "8.1", "8.2", "8.4")
 def test_an_eviction_and_a_drain_are_losses_with_their_reason(cluster, tmp_path):
-    with_workers(cluster, "moved", STAYING.format(directory=tmp_path), PATIENT, slices=2)
+    with_workers(cluster, "moved", STAYING.format(directory=tmp_path, code=143), PATIENT, slices=2)
     following = followed(cluster, "moved")
     with PodHistory(cluster) as history:
         began = time.time()
@@ -87,7 +103,7 @@ def held(cluster, name):
 @pytest.mark.verified("8.3")
 def test_a_preemption_is_a_loss_with_its_reason(cluster, tmp_path):
     """Only the real scheduler preempts."""
-    with_workers(cluster, "yields", STAYING.format(directory=tmp_path), PATIENT)
+    with_workers(cluster, "yields", STAYING.format(directory=tmp_path, code=143), PATIENT)
     following = followed(cluster, "yields")
     victim = hosts(cluster, "yields", 0)[3]
     urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 9}
@@ -156,29 +172,34 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     ends(cluster, "quits", following)
 
 
-def told_to_go(cluster, name, host):
-    """Tells a host to go, and once more where its end was reported too late.
-
-    Where the Job controller looks before that, a second later, the host is lost instead of done, and replaced.
-    """
-    if row(cluster, name)["succeeded"]:
-        return True
-    if host in hosts(cluster, name, 1):
-        lose(cluster, name, 1, host, grace=None)
-    return False
-
-
-def done(cluster, name, count):
-    """The second slice's row once so many of its hosts are done."""
-    found = row(cluster, name)
-    return found if found["succeeded"] == count else None
-
-
-def only_alarm(cluster, name):
-    [alarm] = cluster.json("status", name)["alarms"]
-    return alarm
-
-
 def is_complete(cluster, job):
     told = cluster.get("job", job)["status"].get("conditions", ())
     return any(each["type"] == "Complete" and each["status"] == "True" for each in told)
+
+
+@pytest.mark.clusters("embedded", "real", "real-1.37.2")
+@pytest.mark.verified("8.7")
+def test_a_worker_that_exits_0_late_is_replaced_where_its_loss_was_counted(cluster, tmp_path):
+    """Three seconds after its deletion it has been, but not where kubernetes#139428 keeps the Job's status."""
+    with_workers(cluster, "late", STAYING.format(directory=tmp_path, code=0), PATIENT)
+    following = followed(cluster, "late")
+    began, [name] = lose(cluster, "late", 0, 2, grace=None)
+    if has_bug(cluster):
+        until(lambda: time.time() - began > 3, "three seconds to pass")
+    else:
+        until(lambda: cluster.get("job", "late-worker-0")["status"].get("failed") == 1, "the loss to be counted")
+    assert loss(cluster, "late", 0)["pod"] == name
+    (tmp_path / "go").touch()
+    if has_bug(cluster):
+        assert (until(lambda: done(cluster, "late", 1, 0), "the host to be done"))["lost"] == 0
+        assert only_alarm(cluster, "late")["reason"] == "WorkerSucceeded"
+        until(lambda: time.time() - began > 12, "the wait to pass after which it would be replaced")
+        assert 2 not in hosts(cluster, "late", 0)
+        assert cluster.get("job", "late-worker-0")["status"]["completedIndexes"] == "2"
+    else:
+        assert is_about(waited(cluster, "late", 0, 2, began), 10, cluster)
+        back = until(lambda: whole(cluster, "late", 0), "the slice to be whole")
+        assert (back["lost"], back["succeeded"]) == (1, 0)
+        assert cluster.json("status", "late")["alarms"] == []
+    goes_on(cluster, "late")
+    ends(cluster, "late", following)

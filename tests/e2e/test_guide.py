@@ -38,6 +38,7 @@ def test_the_guides_line(cluster, guide):
     assert cluster.xlaunch("status", NAME, code=3).stdout == ""
 
 
+@pytest.mark.long
 def test_a_lost_worker_is_recovered_in_place(cluster, guide):
     argv = [word.replace("steps=40", "steps=400").replace("elastic-slices=1", "elastic-slices=3") for word in guide]
     cluster.xlaunch("workload", "create-pathways", *argv)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 from following import counting
-from losing import ends, followed, goes_on, is_about, lose, row, waited, whole
+from losing import ends, followed, goes_on, has_bug, is_about, lose, row, waited, whole
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -46,10 +46,6 @@ def test_status_is_true_while_the_job_is_not(cluster):
     assert noticed > wait - 2 if has_bug(cluster) else noticed < wait * cluster.unit / 2
     goes_on(cluster, "partial")
     ends(cluster, "partial", following)
-
-
-def has_bug(cluster):
-    return cluster.api.request("GET", "/version").body["gitVersion"].startswith("v1.35.")
 
 
 def outage(cluster):

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.mark.verified("2.1", "2.8")
+@pytest.mark.long
 def test_one_host_waits_10_and_then_20_s(cluster):
     """Told to go the first time and gone at once the second; suspending in between does not reset the record."""
     counting(cluster, "single", slices=2)

@@ -44,6 +44,7 @@ def evicted_together(history, name):
 
 
 @pytest.mark.verified("7.3")
+@pytest.mark.long
 def test_a_pool_is_taken_away_and_made_again(cluster):
     """What GKE does to a multi-host slice one of whose machines has failed: k is all hosts, and so is the wait."""
     counting(cluster, "pool", f"--worker-toleration-seconds={patience(cluster)}", slices=2)

@@ -8,7 +8,21 @@ import time
 import pytest
 from following import COUNTING, Following, counting, kill, process, rows
 from looking import FORCED, events, uids
-from losing import LOAD, ends, followed, goes_on, hosts, lose, unbroken, waited
+from losing import (
+    LOAD,
+    done,
+    ends,
+    followed,
+    goes_on,
+    hosts,
+    lose,
+    only_alarm,
+    told_to_go,
+    unbroken,
+    waited,
+    whole,
+    with_workers,
+)
 from worlds import until
 
 from xlaunch.core.pods import JOB_RESTART_ATTEMPT, RESTART_ATTEMPT
@@ -160,6 +174,23 @@ def test_one_restarted_container_restarts_a_slice_whose_kubelet_restarts_contain
     goes_on(cluster, "both")
     assert len(following.lives()) == 1
     ends(cluster, "both", following)
+
+
+@with_the_gate
+@pytest.mark.verified("8.8")
+def test_a_worker_that_exits_0_does_not_restart_its_slice(cluster):
+    with_workers(cluster, "quits", "trap 'exit 0' TERM; sleep 1000 & wait", SLICE, slices=2)
+    following = followed(cluster, "quits")
+    until(lambda: told_to_go(cluster, "quits", 2), "the host to be done", timeout=120)
+    short = until(lambda: done(cluster, "quits", 1), "the host to be done")
+    assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
+    alarm = only_alarm(cluster, "quits")
+    assert alarm["reason"] == "WorkerSucceeded"
+    goes_on(cluster, "quits")
+    cluster.kubectl(*alarm["next"].split()[1:])
+    until(lambda: whole(cluster, "quits"), "the slice to be back", timeout=120)
+    assert cluster.json("status", "quits")["alarms"] == []
+    ends(cluster, "quits", following)
 
 
 @pytest.mark.verified("4.9")

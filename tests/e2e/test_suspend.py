@@ -17,6 +17,7 @@ def suspend(cluster, name, value):
 
 
 @pytest.mark.verified("5.6", "10.1")
+@pytest.mark.long
 def test_suspended_and_resumed(cluster):
     counting(cluster, "held", "--queue=none")
     following = Following(cluster, "held")

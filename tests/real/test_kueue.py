@@ -110,10 +110,30 @@ def test_a_drained_queue_evicts_and_admits_again(world, queue, tmp_path):
     main.end(2, 0)
     assert following.done() == 0
     assert following.lines == ["begin 1", "begin 2", "end 2"]
-    assert any("(JobSet restarts: 0): main ended" in line and why in line for line in following.said)
+    assert any("(JobSet restarts: 0): main ended" in line and why in line for line in following.said), following.said
     assert wait.wait(timeout=60) == 0
     assert why in wait.stderr.read().decode()
     assert world.json("status", "train")["jobset"]["restarts"] == 0
+
+
+@pytest.mark.verified("12.15")
+def test_a_queue_that_starts_again_may_admit_a_newer_workload_first(world, queue):
+    """The place that `status` shows is Kueue's, and no promise: the evicted one was first in the queue."""
+    submit(world, "older")
+    runs(world, "older")
+    submit(world, "newer")
+    becomes(world, "newer", "Queued", "Pending")
+    queue.stop("HoldAndDrain")
+    stopped = becomes(world, "older", "Queued", "Evicted")
+    # The visibility API answers also while the queue is stopped
+    places = [each["queueing"]["positionInLocalQueue"] for each in (stopped, world.json("status", "newer"))]
+    assert places == [0, 1]
+    queue.stop("None")
+    runs(world, "newer")
+    told = becomes(world, "older", "Queued", "Requeued")
+    again = "it waits in queue team (1st of 1) again after an eviction: couldn't assign flavors to pod set worker: "
+    assert told["waiting"].startswith(again)
+    assert told["jobset"]["restarts"] == 0
 
 
 @pytest.mark.verified("12.8")

@@ -38,6 +38,7 @@ def lose_the_slice(world):
 
 
 @pytest.mark.verified("12.10")
+@pytest.mark.long
 def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     submit(world, "train", ONE_HOST, command=Obeying(tmp_path).command)
     runs(world, "train")

@@ -1,0 +1,106 @@
+"""Kueue's time outs over several rounds, and what happens to workloads when an administrator switches them on."""
+
+import json
+from datetime import datetime
+
+import pytest
+from following import COUNTING, Following
+from looking import conditions
+from queues import WORKLOADS, Queue, becomes, evictions, runs, submit, workload_of
+from worlds import attached, until
+
+from testbed.control_plane import ControlPlane
+
+BASE = 4
+WAIT = {
+    "timeout": "8s",
+    "requeuingStrategy": {"backoffBaseSeconds": BASE, "backoffLimitCount": 3},
+}
+KUEUE = ControlPlane(kueue=True)
+ONE_HOST = "--tpu-type=v5p-8"
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.nightly,
+    pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str),
+]
+
+
+@pytest.fixture
+def queue(control_plane, namespace, world):
+    """A queue with room for one slice."""
+    yield Queue(control_plane.api, namespace)
+    world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
+
+
+@pytest.fixture
+def configure(control_plane):
+    """Restarts Kueue with more in its configuration; afterwards it has its old one."""
+    path = control_plane.directory / "kueue.json"
+    before = path.read_text(encoding="utf-8")
+
+    def restart(more):
+        path.write_text(json.dumps(json.loads(before) | more), encoding="utf-8")
+        control_plane.restart("kueue")
+
+    yield restart
+    restart({})
+
+
+@pytest.mark.verified("12.13")
+def test_each_time_out_of_the_queue_is_twice_as_long(world, queue, configure):
+    """There are no nodes, so it never gets its pods ready."""
+    configure({"waitForPodsReady": WAIT})
+    submit(world, "train", ONE_HOST)
+    for count in (1, 2, 3):
+        told = until(lambda count=count: evicted(world, count), f"time out {count}", timeout=120)
+        assert (told["reason"], told["requeues"]) == ("PodsReadyTimeout", count)
+        seconds = moment(told["requeueAt"]) - evicted_at(world)
+        # Kueue adds a jitter, and its stamps are whole seconds
+        assert abs(seconds - BASE * 2 ** (count - 1)) <= 2, count
+    told = until(lambda: given_up(world), "Kueue to give it up", timeout=120)
+    assert told["queueing"]["reason"] == "DeactivatedDueToRequeuingLimitExceeded"
+    assert told["jobset"]["restarts"] == 0
+    assert evictions(world, "train")["PodsReadyTimeout", "WaitForStart"] == 3
+
+
+def evicted(world, count):
+    """How it stands with its queue once it was sent away so often."""
+    told = world.json("status", "train")["queueing"]
+    return told if told and told["requeues"] == count and told["requeueAt"] else None
+
+
+def given_up(world):
+    """Its status once the alarm says so."""
+    told = world.json("status", "train")
+    return told if "QueueGaveUp" in {each["reason"] for each in told["alarms"]} else None
+
+
+def moment(stamp):
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def evicted_at(world):
+    """When its workload was last evicted."""
+    found = workload_of(world, "train")["status"]["conditions"]
+    return moment(next(each["lastTransitionTime"] for each in found if each["type"] == "Evicted"))
+
+
+@pytest.mark.verified("12.14")
+def test_switching_time_outs_on_evicts_what_has_run_for_longer(control_plane, world, queue, configure):
+    """Nothing is on record about its pods, so Kueue takes them as late; xlaunch says that it was the queue."""
+    with attached(control_plane.kubeconfig, ONE_HOST, log=control_plane.directory / "node-agent.log"):
+        submit(world, "train", ONE_HOST, command=("bash", "-c", COUNTING))
+        runs(world, "train")
+        following = Following(world, "train")
+        following.grows(1)
+        admitted = workload_of(world, "train")["metadata"]["name"]
+        assert "PodsReady" not in conditions(world, WORKLOADS, admitted)
+        until(lambda: len(following.lines) > 600, "it to run for longer than the time out", timeout=60)
+        configure({"waitForPodsReady": WAIT})
+        following.says("train was evicted by its queue (1st time; no restart): PodsReadyTimeout: ")
+        becomes(world, "train", "Running", "Admitted")
+        following.grows(2)
+        told = world.json("status", "train")
+        assert (told["jobset"]["restarts"], told["queueing"]["requeues"]) == (0, 1)
+        world.xlaunch("workload", "delete", "train", "--yes")
+        assert following.done() == 10

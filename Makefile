@@ -47,7 +47,8 @@ test-real: setup  ## The tests that need the real control plane; without Go they
 	$(BIN)/python -m pytest -m "real and not nightly" -n 4 --dist=loadgroup --no-loadscope-reorder
 
 nightly: testbed  ## What takes too long for every change: real back-off up to 160 s, many seeds, 6,145 pods
-	$(BIN)/python -m pytest -m nightly
+	$(BIN)/python -m pytest -m "nightly and not alone" -n 4 --dist=loadgroup --no-loadscope-reorder -rP
+	$(BIN)/python -m pytest -m "nightly and alone" -rP
 
 bench: setup  ## Ratios in one run; needs a quiet machine
 	$(BIN)/python bench/run.py

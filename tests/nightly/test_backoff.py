@@ -5,7 +5,12 @@ from following import counting
 from losing import delays, ends, followed, is_about, lose, row, waited, whole
 from worlds import until
 
-pytestmark = [pytest.mark.real, pytest.mark.nightly]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.nightly,
+    pytest.mark.long,
+    pytest.mark.xdist_group("back-off"),  # beside the other tests of its kind of control plane, not after them
+]
 
 
 @pytest.mark.verified("2.1", "2.2", "2.3")

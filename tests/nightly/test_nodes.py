@@ -24,7 +24,7 @@ from outages import (
 )
 from worlds import until
 
-pytestmark = [pytest.mark.real, pytest.mark.nightly]
+pytestmark = [pytest.mark.real, pytest.mark.nightly, pytest.mark.long]
 
 
 def silence(cluster, pod):

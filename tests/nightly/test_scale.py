@@ -43,7 +43,7 @@ PATIENCE = 1800
 # The type with the nearest number of hosts: there is none with 12, so the manifest is patched
 TPU = lookup("v5p-2x4x4")
 
-pytestmark = [pytest.mark.real, pytest.mark.nightly]
+pytestmark = [pytest.mark.real, pytest.mark.nightly, pytest.mark.alone]
 
 # The peak of this process image alone: ru_maxrss would count what pytest has, too
 PROBE = """

@@ -143,6 +143,22 @@ def attached(kubeconfig, *flags, log):
             process.terminate()
 
 
+@contextmanager
+def rehearsal(home, *flags):
+    """The kubeconfig of an embedded cluster, which ends with the context, or with this process."""
+    world, up = World(home, ()), (sys.executable, "-m", "xlaunch", "local", "up", "--foreground", *flags)
+    line = [sys.executable, "-m", "testbed.tether", str(os.getpid()), *up]
+    with subprocess.Popen(line, env=world.environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            said = []
+            while not (said and said[-1].startswith("export KUBECONFIG=")):
+                said.append(process.stderr.readline())
+                assert said[-1], "".join(said)
+            yield Path(said[-1].partition("=")[2].strip())
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
 def place(argv, flags):
     """The flags before `--`, where they are ours."""
     at = argv.index("--") if "--" in argv else len(argv)

@@ -1,7 +1,7 @@
 """The two clusters that are compared: the embedded one, and Kubernetes 1.37.2 with the node agent attached."""
 
 import pytest
-from worlds import World, attached
+from worlds import attached, rehearsal
 
 from differential.clusters import cluster
 from differential.shapes import ROLE, SLOT
@@ -20,16 +20,12 @@ SIZE = ("--tpu-type=v5litepod-16", f"--slices={2 * SLOTS}", f"--heads={SLOTS}")
 def kubeconfigs(tmp_path_factory, control_planes):
     """Those of both, with time scales: by name."""
     plane = control_planes(ControlPlane(kubernetes="1.37.2"))
-    world = World(tmp_path_factory.mktemp("home"), ())
-    with attached(plane.kubeconfig, *SIZE, log=plane.directory / "node-agent.log"):
-        up = world.json("local", "up", *SIZE, f"--time-scale={SCALE}", target=False)
-        try:
-            found = {"embedded": (up["kubeconfig"], SCALE), "real": (plane.kubeconfig, 1.0)}
-            for kubeconfig, _ in found.values():
-                make_slots(kubeconfig)
-            yield found
-        finally:
-            world.xlaunch("local", "down", target=False)
+    agent = attached(plane.kubeconfig, *SIZE, log=plane.directory / "node-agent.log")
+    with agent, rehearsal(tmp_path_factory.mktemp("home"), *SIZE, f"--time-scale={SCALE}") as embedded:
+        found = {"embedded": (embedded, SCALE), "real": (plane.kubeconfig, 1.0)}
+        for kubeconfig, _ in found.values():
+            make_slots(kubeconfig)
+        yield found
 
 
 def make_slots(kubeconfig):

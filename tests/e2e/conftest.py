@@ -3,10 +3,9 @@
 import os
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import pytest
-from worlds import World, attached
+from worlds import World, attached, rehearsal
 
 from testbed.build import NoGoError
 from testbed.control_plane import ControlPlane
@@ -43,10 +42,9 @@ def clusters(tmp_path_factory, stage):
     found = {}
 
     def embedded(label):
-        world = World(tmp_path_factory.mktemp("home"), ("--cluster=local",))
-        up = world.json("local", "up", *SIZE, f"--time-scale={TIME_SCALE}", *EMBEDDED[label], target=False)
-        embeddeds.callback(world.xlaunch, "local", "down", target=False)
-        return World(world.home, world.flags, Path(up["kubeconfig"]), unit=float(TIME_SCALE))
+        home = tmp_path_factory.mktemp("home")
+        up = rehearsal(home, *SIZE, f"--time-scale={TIME_SCALE}", *EMBEDDED[label])
+        return World(home, ("--cluster=local",), embeddeds.enter_context(up), unit=float(TIME_SCALE))
 
     def real(label, stack):
         plane = stack.enter_context(REAL[label].running(tmp_path_factory.mktemp("control-plane")))

@@ -23,7 +23,7 @@ from xlaunch.local import procs
 
 # Seconds that Go gets to end after SIGINT; it removes its files first
 GO_PATIENCE = 5.0
-# The compiler collects its garbage more seldom while there is memory: a sixth of the time
+# The compiler collects its garbage more seldom while there is memory, which saves a sixth of its time
 COLLECTOR = {"GOGC": "400", "GOMEMLIMIT": "2GiB"}
 
 

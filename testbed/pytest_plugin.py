@@ -117,9 +117,8 @@ def in_turn(items: list[pytest.Item]) -> None:
 
 
 def group_of(item: pytest.Item) -> str:
-    """The name of the group that stays in one process; "" where it may run in any."""
-    mark = item.get_closest_marker("xdist_group")
-    return str(mark.args[0]) if mark else ""
+    """The name of the group that stays in one process, as pytest-xdist makes it of its marks; "" without one."""
+    return "_".join(sorted({str(mark.args[0]) for mark in item.iter_markers("xdist_group")}))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -117,8 +117,18 @@ def has_bug(cluster):
     return cluster.api.request("GET", "/version").body["gitVersion"].startswith("v1.35.")
 
 
-def told_to_go(cluster, name, host):
-    """Tells a host of the second slice to go, and once more where its end was reported too late.
+def quits(cluster, name, host):
+    """Tells a host of the second slice to go, which exits 0: it is done, as nothing but the returned alarm says."""
+    until(lambda: _has_quit(cluster, name, host), "the host to be done", timeout=120)
+    short = until(lambda: done(cluster, name, 1), "the host to be done")
+    assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
+    alarm = only_alarm(cluster, name)
+    assert alarm["reason"] == "WorkerSucceeded"
+    return alarm
+
+
+def _has_quit(cluster, name, host):
+    """Tells it to go, and once more where its end was reported too late.
 
     Where the Job controller looks before that, a second later, the host is lost instead of done, and replaced.
     """

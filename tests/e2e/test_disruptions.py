@@ -17,13 +17,13 @@ from losing import (
     limit,
     lose,
     only_alarm,
+    quits,
     row,
-    told_to_go,
     waited,
     whole,
     with_workers,
 )
-from outages import PodHistory
+from outages import PodHistory, obey
 from worlds import until
 
 from xlaunch.core.ending import disruption
@@ -143,11 +143,7 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     with_workers(cluster, "quits", "trap 'exit 0' TERM; sleep 1000 & wait", slices=2)
     following = followed(cluster, "quits")
     limit(cluster, "quits-worker-1", 1000)
-    until(lambda: told_to_go(cluster, "quits", 2), "the host to be done", timeout=120)
-    short = until(lambda: done(cluster, "quits", 1), "the host to be done")
-    assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
-    alarm = only_alarm(cluster, "quits")
-    assert alarm["reason"] == "WorkerSucceeded"
+    alarm = quits(cluster, "quits", 2)
     assert alarm["message"] in cluster.xlaunch("status", "quits").stdout
     assert cluster.get("job", "quits-worker-1")["status"]["completedIndexes"] == "2"
     for host in (0, 1, 3):
@@ -166,7 +162,7 @@ def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
         each for each in cluster.get("jobset", "quits")["status"]["replicatedJobsStatus"] if each["succeeded"]
     )
     assert (workers["name"], workers["ready"], workers["succeeded"]) == ("worker", 1, 1)
-    cluster.kubectl(*alarm["next"].split()[1:])
+    obey(cluster, alarm)
     until(lambda: whole(cluster, "quits"), "the slice to be back", timeout=120)
     assert cluster.json("status", "quits")["alarms"] == []
     ends(cluster, "quits", following)

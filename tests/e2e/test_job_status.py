@@ -1,11 +1,11 @@
 """During a partial loss Kubernetes 1.32 to 1.35.6 show the slice as whole (kubernetes#139428); `status` does not."""
 
 import time
-from datetime import datetime
 
 import pytest
 from following import counting
 from losing import ends, followed, goes_on, has_bug, is_about, lose, row, waited, whole
+from outages import seconds
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -28,7 +28,7 @@ def test_status_is_true_while_the_job_is_not(cluster):
     assert 0 <= short["nextReplacementSeconds"] <= wait
     # Where the pod is gone at once, it takes the JobSet a moment to say since when
     short = until(lambda: (found := row(cluster, "partial"))["lostSince"] and found, "the time of the loss")
-    assert abs(datetime.fromisoformat(short["lostSince"]).timestamp() - began) < 5
+    assert abs(seconds(short["lostSince"]) - began) < 5
     assert [(each["host"], each["pod"]) for each in short["losses"]] == [*zip(lost, names, strict=True)]
     if has_bug(cluster):
         # A second after a loss it would be counted
@@ -52,7 +52,7 @@ def outage(cluster):
     """When JobSet last saw that a slice was short of hosts (seconds since the epoch)."""
     mine = [event for event in cluster.get("events") if event["reason"] == "InOrderStartupPolicyInProgress"]
     times = [event["eventTime"] for event in mine if event["involvedObject"]["name"] == "partial"]
-    return max(datetime.fromisoformat(stamp).timestamp() for stamp in times)
+    return max(seconds(stamp) for stamp in times)
 
 
 def told(cluster):

@@ -10,19 +10,18 @@ from following import COUNTING, Following, counting, kill, process, rows
 from looking import FORCED, events, uids
 from losing import (
     LOAD,
-    done,
     ends,
     followed,
     goes_on,
     hosts,
     lose,
-    only_alarm,
-    told_to_go,
+    quits,
     unbroken,
     waited,
     whole,
     with_workers,
 )
+from outages import obey
 from worlds import until
 
 from xlaunch.core.pods import JOB_RESTART_ATTEMPT, RESTART_ATTEMPT
@@ -181,13 +180,9 @@ def test_one_restarted_container_restarts_a_slice_whose_kubelet_restarts_contain
 def test_a_worker_that_exits_0_does_not_restart_its_slice(cluster):
     with_workers(cluster, "quits", "trap 'exit 0' TERM; sleep 1000 & wait", SLICE, slices=2)
     following = followed(cluster, "quits")
-    until(lambda: told_to_go(cluster, "quits", 2), "the host to be done", timeout=120)
-    short = until(lambda: done(cluster, "quits", 1), "the host to be done")
-    assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
-    alarm = only_alarm(cluster, "quits")
-    assert alarm["reason"] == "WorkerSucceeded"
+    alarm = quits(cluster, "quits", 2)
     goes_on(cluster, "quits")
-    cluster.kubectl(*alarm["next"].split()[1:])
+    obey(cluster, alarm)
     until(lambda: whole(cluster, "quits"), "the slice to be back", timeout=120)
     assert cluster.json("status", "quits")["alarms"] == []
     ends(cluster, "quits", following)

@@ -9,7 +9,7 @@ from worlds import until
 pytestmark = pytest.mark.e2e
 
 LINES = {each["name"]: each for each in json.loads((Path(__file__).parents[1] / "data" / "xpk_lines.json").read_text())}
-NAME = "elastic-qwen3-20261129-101500"
+NAME, OTHER = "elastic-qwen3-20261129-101500", "elastic-qwen3-20261129-113000"
 
 
 @pytest.fixture
@@ -40,24 +40,27 @@ def test_the_guides_line(cluster, guide):
 
 @pytest.mark.long
 def test_a_lost_worker_is_recovered_in_place(cluster, guide):
-    argv = [word.replace("steps=40", "steps=400").replace("elastic-slices=1", "elastic-slices=3") for word in guide]
+    # A run of its own: what another scenario trained with this run name would be its checkpoint
+    argv = guide
+    for old, new in ((NAME, OTHER), ("steps=40", "steps=400"), ("elastic-slices=1", "elastic-slices=3")):
+        argv = [word.replace(old, new) for word in argv]
     cluster.xlaunch("workload", "create-pathways", *argv)
-    cluster.xlaunch("wait", NAME, "--for=running")
-    cluster.xlaunch("wait", NAME, r"--log-pattern=completed step: [2-9]\d")
-    head = cluster.get("pod", cluster.pod(f"{NAME}-pathways-head"))["metadata"]["uid"]
+    cluster.xlaunch("wait", OTHER, "--for=running")
+    cluster.xlaunch("wait", OTHER, r"--log-pattern=completed step: [2-9]\d")
+    head = cluster.get("pod", cluster.pod(f"{OTHER}-pathways-head"))["metadata"]["uid"]
     force = ("--grace-period=0", "--force", "--wait=false")
-    cluster.kubectl("delete", "pod", cluster.pod(f"{NAME}-worker-2-0"), *force)
+    cluster.kubectl("delete", "pod", cluster.pod(f"{OTHER}-worker-2-0"), *force)
     lost = until(lambda: slice_row(cluster, 2)["lost"], "the loss to show")
     assert lost == 1
-    logs = cluster.xlaunch("logs", NAME, timeout=240).stdout  # 400 steps in real time take 80 s
+    logs = cluster.xlaunch("logs", OTHER, timeout=240).stdout  # 400 steps in real time take 80 s
     assert "Slice down event detected" in logs
     assert "completed step: 399" in logs
-    status = cluster.json("status", NAME)
+    status = cluster.json("status", OTHER)
     assert (status["phase"], status["jobset"]["restarts"]) == ("Completed", 0)
     proxy = next(each for each in status["head"]["containers"] if each["name"] == "pathways-proxy")
     assert proxy["restartCount"] == 0
-    assert cluster.get("pod", cluster.pod(f"{NAME}-pathways-head"))["metadata"]["uid"] == head
+    assert cluster.get("pod", cluster.pod(f"{OTHER}-pathways-head"))["metadata"]["uid"] == head
 
 
 def slice_row(cluster, index):
-    return next(each for each in cluster.json("status", NAME)["slices"] if each["index"] == index)
+    return next(each for each in cluster.json("status", OTHER)["slices"] if each["index"] == index)

@@ -97,7 +97,7 @@ def test_a_drained_queue_evicts_and_admits_again(world, queue, tmp_path):
     told = becomes(world, "train", "Queued", "Evicted")
     why = "ClusterQueueStopped: The ClusterQueue is stopped"
     assert f"{told['queueing']['reason']}: {told['queueing']['message']}" == why
-    # The queue's own conditions may come later than the workload's
+    # Kueue evicts first, and says a moment later why there is no quota
     [alarm] = until(lambda: world.json("status", "train")["alarms"], "the alarm")
     assert alarm["reason"] == "QueueStopped"
     until(lambda: not world.get("pods"), "all pods to go")

@@ -70,6 +70,12 @@ def whole(cluster, name, index=1):
     return found if found["ready"] == found["hosts"] else None
 
 
+def counted(cluster, name, count, index=1):
+    """The slice's row while hosts are missing, once so many losses count: the Job says so after the pod is gone."""
+    found = row(cluster, name, index)
+    return found if found["missing"] and found["lost"] == count else None
+
+
 def limit(cluster, job, pods):
     """Sets the backoffLimit of a Job that lives."""
     cluster.kubectl("patch", "job", job, "--type=merge", "-p", json.dumps({"spec": {"backoffLimit": pods}}))

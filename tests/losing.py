@@ -48,8 +48,12 @@ def waited(cluster, name, index, host, began):
 
 
 def is_about(seconds, base, cluster):
-    """Whether a wait was that of `base` seconds of the cluster: its stamps are whole seconds of everybody."""
-    return base * cluster.unit - 1 <= seconds <= base * cluster.unit + LOAD
+    """Whether a wait was that of `base` seconds of the cluster, and not the next, which is twice as long.
+
+    Stamps are whole seconds of everybody.
+    """
+    wait = base * cluster.unit
+    return wait - 1 <= seconds <= wait + max(LOAD, wait - 1)
 
 
 def delays(cluster, job):
@@ -71,9 +75,9 @@ def whole(cluster, name, index=1):
 
 
 def counted(cluster, name, count, index=1):
-    """The slice's row while hosts are missing, once so many losses count: the Job says so after the pod is gone."""
+    """The slice's row once so many losses count: the Job says so after the pod is gone."""
     found = row(cluster, name, index)
-    return found if found["missing"] and found["lost"] == count else None
+    return found if found["lost"] == count else None
 
 
 def limit(cluster, job, pods):
@@ -128,6 +132,7 @@ def quits(cluster, name, host):
     until(lambda: _has_quit(cluster, name, host), "the host to be done", timeout=120)
     short = until(lambda: done(cluster, name, 1), "the host to be done")
     assert (short["ready"], short["missing"], short["losses"]) == (3, 0, [])
+    until(lambda: completed_indexes(cluster, f"{name}-worker-1") == str(host), "the Job to say so")
     alarm = only_alarm(cluster, name)
     assert alarm["reason"] == "WorkerSucceeded"
     return alarm
@@ -138,11 +143,17 @@ def _has_quit(cluster, name, host):
 
     Where the Job controller looks before that, a second later, the host is lost instead of done, and replaced.
     """
-    if row(cluster, name)["succeeded"]:
+    found = row(cluster, name)
+    if found["succeeded"]:
         return True
-    if host in hosts(cluster, name, 1):
+    if found["ready"] == found["hosts"]:
         lose(cluster, name, 1, host, grace=None)
     return False
+
+
+def completed_indexes(cluster, job):
+    """The hosts of which a Job says that they are done: "" for none."""
+    return cluster.get("job", job)["status"].get("completedIndexes", "")
 
 
 def done(cluster, name, count, index=1):

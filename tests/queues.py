@@ -76,7 +76,7 @@ def becomes(cluster, name, phase, state):
     """What `status` tells once the workload, and its state with its queue, are so."""
 
     def told():
-        found = cluster.json("status", name)
+        found = cluster.look("status", name)
         return found if (found["phase"], (found["queueing"] or {}).get("state")) == (phase, state) else None
 
     return until(told, f"{name} to be {phase} and {state}")

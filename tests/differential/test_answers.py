@@ -1,14 +1,17 @@
 """The same requests to both API servers: codes, reasons, sentences, causes, warnings, and the objects with defaults."""
 
 import os
+import time
 
 import pytest
+from worlds import until
 
 from differential.compare import readable
 from differential.corpus import creations, mixtures
 from differential.corpus_changes import changes, stored
 from differential.known import explained
 from differential.recorded import NAMESPACE, record
+from differential.run import QUIET, RESOURCES
 from differential.variations import EVERY
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("differential")]
@@ -17,6 +20,20 @@ pytestmark = [pytest.mark.real, pytest.mark.xdist_group("differential")]
 @pytest.fixture(scope="module")
 def pair(twins):
     return twins(NAMESPACE)
+
+
+def come_to_rest(pair):
+    """Waits until the controllers of neither have written anything for a while."""
+    last, since = None, 0.0
+
+    def quiet():
+        nonlocal last, since
+        metas = [each["metadata"] for one in pair for plural in RESOURCES for each in one.items(plural)]
+        if (found := [(meta["uid"], meta["resourceVersion"]) for meta in metas]) != last:
+            last, since = found, time.monotonic()
+        return time.monotonic() - since > QUIET
+
+    until(quiet, "the controllers to have written what they write")
 
 
 def compared(pair, calls):
@@ -46,4 +63,5 @@ def test_requests_to_what_exists_are_answered_alike(pair):
     for plural, obj in stored():
         for each in pair:
             each.api.request("POST", each.path(plural), body=obj)
+    come_to_rest(pair)
     assert not compared(pair, changes())

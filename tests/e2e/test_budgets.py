@@ -2,7 +2,7 @@
 
 import pytest
 from following import counting, kill
-from losing import followed, hosts, limit, lose, row, unbroken, waited, whole
+from losing import counted, followed, hosts, limit, lose, row, unbroken, waited, whole
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -32,8 +32,8 @@ def test_one_lost_pod_more_than_the_limit_fails_the_job(cluster):
     following = followed(cluster, "spends")
     limit(cluster, "spends-worker-0", 1)
     began, _ = lose(cluster, "spends", 0, 1)
-    short = row(cluster, "spends", 0)
-    assert (short["lost"], short["budgetLeft"]) == (1, 0)
+    short = until(lambda: counted(cluster, "spends", 1, 0), "the loss to count")
+    assert short["budgetLeft"] == 0
     # That it is replaced shows that the Job controller has counted, and that this many do nothing
     waited(cluster, "spends", 0, 1, began)
     spent = until(lambda: whole(cluster, "spends", 0), "the slice to be whole")
@@ -43,12 +43,12 @@ def test_one_lost_pod_more_than_the_limit_fails_the_job(cluster):
     raised = row(cluster, "spends", 0)
     assert (raised["budgetLeft"], raised["nextReplacementSeconds"]) == (1, 20.0)
     lose(cluster, "spends", 0, 0)
-    short = row(cluster, "spends", 0)
-    assert (short["lost"], short["budgetLeft"]) == (2, 0)
+    short = until(lambda: counted(cluster, "spends", 2, 0), "the second loss to count")
+    assert short["budgetLeft"] == 0
     lose(cluster, "spends", 0, 3)
     told = fails(cluster, "spends", following, "spends-worker-0")
-    # The hosts that were left end with the Job, and are counted with it
-    assert told["failed"] == 5
+    # The hosts that were left end with the Job, and are counted with it; so is host 0 where it was back by then
+    assert told["failed"] in (5, 6)
 
 
 @pytest.mark.verified("1.1", "1.2", "1.5")

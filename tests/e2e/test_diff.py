@@ -50,6 +50,7 @@ def test_what_controllers_write_is_no_difference(cluster):
     assert compared()["diff"] == ""
     patch(suspend=True)
     assert compared()["diff"] == ""
+    until(lambda: not cluster.get("pods") and not ready(cluster), "all to stop, and JobSet to see it")
     patch(suspend=False)
     cluster.json("wait", "life", "--for=running", "--timeout=60s")
     cluster.kubectl("delete", "pod", cluster.pod("life-pathways-head"), "--wait=false")
@@ -61,6 +62,11 @@ def test_what_controllers_write_is_no_difference(cluster):
     told = cluster.json(*line, "--diff", "--", "sleep", "600", code=5)
     assert (told["changed"], told["exists"]) == (True, True)
     assert changes(told["diff"]) == ["-ttlSecondsAfterFinished: 60", "+ttlSecondsAfterFinished: 600"]
+
+
+def ready(cluster):
+    """How many Jobs JobSet takes as ready."""
+    return sum(each["ready"] for each in cluster.get("jobset", "life")["status"]["replicatedJobsStatus"])
 
 
 def test_one_that_kubectl_made_of_the_same_manifest(cluster):

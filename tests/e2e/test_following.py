@@ -14,7 +14,7 @@ def test_every_line_once_across_a_restart_of_the_container(cluster):
     """A sidecar is killed and restarts in place: its log goes on with the next instance."""
     counting(cluster, "inplace")
     following = Following(cluster, "inplace", "--container=pathways-proxy")
-    following.says("Following pathways-proxy")
+    until(lambda: following.lines, "its first line")
     pod = cluster.pod("inplace-pathways-head")
     kill(cluster, pod, "pathways-proxy")
     following.says("pathways-proxy has restarted in pod")

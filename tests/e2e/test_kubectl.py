@@ -28,7 +28,7 @@ def applied(cluster, tmp_path):
     assert "created" in cluster.kubectl("apply", "-f", str(path))
     until(lambda: cluster.json("status", "demo-elastic")["phase"] == "Running", "the JobSet to run")
     yield path
-    cluster.kubectl("delete", "jobset", "demo-elastic", "--ignore-not-found")
+    cluster.kubectl("delete", "jobset", "demo-elastic", "--ignore-not-found", "--cascade=foreground")
 
 
 def test_get_prints_tables(cluster, applied):

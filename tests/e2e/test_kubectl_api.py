@@ -100,4 +100,4 @@ def test_what_is_not_here_is_refused_by_name(embedded, team, argv):
 
 def test_every_kind_that_is_listed_can_be_described(embedded):
     for kind in ("pods", "jobs", "jobsets", "nodes", "services", "events", "namespaces", "configmaps"):
-        embedded.kubectl("describe", kind)
+        embedded.kubectl("describe", kind, timeout=300)  # events of all scenarios so far

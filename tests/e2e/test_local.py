@@ -243,7 +243,7 @@ def test_large_and_undecodable_output_arrives_whole(env):
 def test_follow_across_a_rotation(env):
     client = Client(up(env))
     lines = 150_000
-    client.run("p", f"seq -f '%0100.0f' {lines}; read -t 0.5 < /dev/zero; echo end")
+    client.run("p", f"sleep 2; seq -f '%0100.0f' {lines}; read -t 0.5 < /dev/zero; echo end")
     client.until("p", lambda pod: container(pod)["state"] and "waiting" not in container(pod)["state"])
     text = client.log("p", "&follow=true").splitlines()
     assert text[-1] == b"end"

@@ -115,7 +115,7 @@ def test_a_pod_that_hangs_is_named(cluster):
 def test_a_watch_tells_a_life_in_order(cluster):
     """From creation to deletion, through requests that last a second each."""
     connection = connect(TargetOptions(kubeconfig=str(cluster.kubeconfig)), {})
-    changes = watch(connection.api, jobsets.path(connection.api), clock=SystemClock(), timeout=60, period=1)
+    changes = watch(connection.api, jobsets.path(connection.api), clock=SystemClock(), timeout=300, period=1)
     assert next(changes).type == "LISTED"
     cluster.create("alive", command=BRIEF)
     cluster.xlaunch("wait", "alive")

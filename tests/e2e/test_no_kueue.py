@@ -2,6 +2,7 @@
 
 import pytest
 from queues import becomes, patch, submit
+from worlds import until
 
 pytestmark = pytest.mark.e2e
 
@@ -16,6 +17,7 @@ def test_a_queue_that_nobody_keeps_holds_nothing_back(cluster):
     assert told["waiting"].startswith("it is suspended")
     [listed] = cluster.json("workload", "list", "--queue=team")["items"]
     assert (listed["phase"], listed["queueing"]["positionInLocalQueue"]) == ("Suspended", None)
+    until(lambda: not cluster.get("pods"), "the pods to go, and their logs with them")
     assert "it is suspended" in cluster.xlaunch("logs", "train", "--no-follow").stderr
     late = cluster.json("wait", "train", "--for=running", "--timeout=1s", code=124)
     assert late["message"].startswith("train is Suspended: it is suspended")

@@ -50,7 +50,7 @@ def test_a_node_that_comes_back_in_time_costs_a_restart_in_place(cluster):
         assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (3, 1, 0, 8)
         assert is_silence(short["waiting"], name, node, 300)
         assert 200 < short["nextReplacementSeconds"] <= 300
-        assert ("Warning", "NodeNotReady", "Node is not ready") in events(cluster, name)
+        until(lambda: ("Warning", "NodeNotReady", "Node is not ready") in events(cluster, name), "the event")
     back = until(lambda: whole(cluster, "blink", 0), "the slice to be whole")
     assert (back["lost"], back["inPlaceRestarts"], back["budgetLeft"]) == (0, 1, 6)
     assert (back["missing"], back["lostSince"], back["waiting"]) == (0, None, None)
@@ -65,18 +65,20 @@ def test_a_node_that_stays_away_costs_a_pod(cluster):
     following = Following(cluster, "silent")
     pod = hosts(cluster, "silent", 0)[2]
     name, node = pod["metadata"]["name"], pod["spec"]["nodeName"]
+    until(lambda: brackets(cluster, "silent")[1], "the start to be told")
     begun, ended = brackets(cluster, "silent")
     with lost(cluster, node):
         short = until(lambda: short_of_hosts(cluster, "silent"), "the silence to show")
         assert (short["ready"], short["missing"], short["lost"], short["budgetLeft"]) == (3, 1, 0, 8)
         assert is_silence(short["waiting"], name, node, patience(cluster))
         assert 0 < short["nextReplacementSeconds"] <= patience(cluster)
-        until(lambda: brackets(cluster, "silent") == (begun + 1, ended), "the outage to begin")
         told = cluster.json("wait", "silent", "--timeout=1s", code=124)["message"]
         assert f"pod {name} is on node {node}" in told
+        until(lambda: brackets(cluster, "silent") == (begun + 1, ended), "the outage to begin")
 
         until(lambda: is_deleting(cluster, name), "the eviction")
-        assert ("Normal", "TaintManagerEviction", f"Marking for deletion Pod default/{name}") in events(cluster, name)
+        marked = ("Normal", "TaintManagerEviction", f"Marking for deletion Pod default/{name}")
+        until(lambda: marked in events(cluster, name), "the event")
         taint = "Taint manager: deleting due to NoExecute taint"
         assert disrupted(cluster, name) == ("DeletionByTaintManager", taint)
         waiting = until(lambda: unscheduled(cluster), "the replacement to wait for a node")
@@ -99,9 +101,9 @@ def test_a_node_that_stays_away_costs_a_pod(cluster):
 
 
 def unscheduled(cluster):
-    """The slice's row while the replacement has no node."""
+    """The slice's row while the replacement of the lost host has no node."""
     found = row(cluster, "silent", 0)
-    return found if "is not scheduled" in (found["waiting"] or "") else None
+    return found if found["lost"] and "is not scheduled" in (found["waiting"] or "") else None
 
 
 @pytest.mark.verified("0.C", "6.6")
@@ -131,7 +133,7 @@ def test_the_heads_node_dies_and_the_alarm_knows_what_helps(cluster):
         following.grows(2)
         assert cluster.look("status", "headless")["jobset"]["restarts"] == 1
         new = cluster.get("pod", cluster.pod("headless-pathways-head"))
-        assert made(new) - obeyed < LOAD
+        assert made(new) - obeyed < 3 * LOAD  # it would not come by itself
         assert new["spec"]["nodeName"] != node
     assert cluster.json("wait", "headless", "--for=running", "--timeout=60s")["result"] == "Running"
     assert cluster.look("status", "headless")["alarms"] == []

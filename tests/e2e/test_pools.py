@@ -47,7 +47,8 @@ def evicted_together(history, name):
 @pytest.mark.long
 def test_a_pool_is_taken_away_and_made_again(cluster):
     """What GKE does to a multi-host slice one of whose machines has failed: k is all hosts, and so is the wait."""
-    counting(cluster, "pool", f"--worker-toleration-seconds={patience(cluster)}", slices=2)
+    # So long that nobody is evicted before the Node objects are gone
+    counting(cluster, "pool", "--worker-toleration-seconds=300", slices=2)
     following = Following(cluster, "pool")
     nodes = nodes_of(cluster, "pool", 1)
     before = {pod["metadata"]["name"] for pod in hosts(cluster, "pool", 1).values()}

@@ -36,7 +36,7 @@ def test_a_worker_exhausts_the_restarts(cluster):
     told = events(cluster, "again")
     assert ("Warning", "DefaultFailurePolicy", APPLIED) in told
     assert ("Warning", "RestartJobSetFailurePolicyAction", APPLIED) in told
-    assert ("Normal", "JobsReady", "all jobs are ready") in told
+    until(lambda: ("Normal", "JobsReady", "all jobs are ready") in events(cluster, "again"), "the event")
     assert "BackoffLimitExceeded" in reasons(cluster, "again-worker-1")
     until(lambda: conditions(cluster, "jobset", "again")["RestartingJobSet"][0] == "False", "the restart to end")
     status = cluster.json("status", "again")
@@ -52,7 +52,7 @@ def test_a_worker_exhausts_the_restarts(cluster):
     assert ended["Failed"] == ("True", "ReachedMaxRestarts", EXHAUSTED)
     assert ended["RestartingJobSet"][:2] == ("False", "JobSetFailed")
     assert ended["StartupPolicyInProgress"][0] == "True"  # for ever: conditions freeze
-    assert {"ReachedMaxRestarts", "JobSetFailed"} <= set(reasons(cluster, "again"))
+    until(lambda: {"ReachedMaxRestarts", "JobSetFailed"} <= set(reasons(cluster, "again")), "the events")
     until(lambda: not cluster.get("pods"), "all pods to go")
     assert names(cluster, "jobs") == ["again-worker-1"]
     printed = cluster.xlaunch("logs", "again", "--no-follow")
@@ -76,7 +76,7 @@ def test_a_rule_of_its_own(cluster, tmp_path):
     counting(cluster, "ruled", "--max-slice-restarts=0", "--max-restarts=0", f"--patch={patch}")
     cluster.kubectl("delete", "pod", cluster.pod("ruled-pathways-head"), *FORCED)
     until(lambda: cluster.json("status", "ruled")["jobset"]["restarts"] == 1, "the restart")
-    assert "FailurePolicy_once_more" in reasons(cluster, "ruled")
+    until(lambda: "FailurePolicy_once_more" in reasons(cluster, "ruled"), "the event")
     cluster.xlaunch("wait", "ruled", "--for=running")
     status = cluster.json("status", "ruled")
     assert (status["jobset"]["restartsTowardMax"], status["jobset"]["maxRestarts"]) == (0, 0)

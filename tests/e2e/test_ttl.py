@@ -10,7 +10,7 @@ from xlaunch.core.timestamps import parse
 
 pytestmark = pytest.mark.e2e
 
-SECONDS = 8
+SECONDS = 15
 
 
 @pytest.mark.verified("6.5")

@@ -94,9 +94,9 @@ def test_an_api_server_that_was_away_is_found_again(control_plane, world, run, t
         until(lambda: world.get("pod", "before")["status"]["phase"] == "Running", "the first pod to run")
         control_plane.restart("kube-apiserver")
         run("after", "echo here; exec sleep 1000")
-        until(lambda: world.get("pod", "after")["status"]["phase"] == "Running", "the second pod to run")
+        until(lambda: world.get("pod", "after")["status"]["phase"] == "Running", "the second pod to run", timeout=120)
         assert restarts(world.get("pod", "before")) == 0
-        assert world.kubectl("logs", "after") == "here\n"
+        until(lambda: world.kubectl("logs", "after") == "here\n", "its log")
 
 
 def restarts(found):

@@ -11,7 +11,7 @@ from testbed.control_plane import ControlPlane
 WAIT = {
     "timeout": "60s",
     "recoveryTimeout": "12s",
-    "requeuingStrategy": {"backoffBaseSeconds": 4, "backoffLimitCount": 1},
+    "requeuingStrategy": {"backoffBaseSeconds": 10, "backoffLimitCount": 1},
 }
 KUEUE = ControlPlane(kueue=True, kueue_configuration={"waitForPodsReady": WAIT})
 # One host: its losses cost waits of 10 and 20 s, those of four would cost 80 and 600 s, also across an eviction
@@ -44,7 +44,7 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     runs(world, "train")
     following = Following(world, "train")
     lose_the_slice(world)
-    [alarm] = until(lambda: world.json("status", "train")["alarms"], "an alarm")
+    [alarm] = until(lambda: world.look("status", "train")["alarms"], "an alarm")
     assert alarm["reason"] == "QueueMayEvict"
     told = becomes(world, "train", "Queued", "Evicted")
     assert (told["queueing"]["reason"], told["queueing"]["requeues"]) == ("PodsReadyTimeout", 1)

@@ -9,15 +9,17 @@ pytestmark = pytest.mark.real
 def test_create_list_status_delete(world):
     assert "Created train" in world.create("train", slices=2).stdout
     assert "unchanged" in world.create("train", slices=2).stdout
-    until(lambda: world.get("pods"), "the head's pod")
-    [listed] = world.json("workload", "list")["items"]
-    assert (listed["name"], listed["phase"]) == ("train", "Starting")
+    until(lambda: listed(world) == [("train", "Starting")], "the start to show")
     status = world.json("status", "train")
     assert (status["phase"], status["jobset"]["restarts"], status["jobset"]["maxRestarts"]) == ("Starting", 0, 3)
     assert [(each["index"], each["hosts"], each["ready"]) for each in status["slices"]] == [(0, 4, 0), (1, 4, 0)]
     world.xlaunch("workload", "delete", "train", "--yes")
     assert world.json("workload", "list")["items"] == []
     world.xlaunch("status", "train", code=3)
+
+
+def listed(world):
+    return [(each["name"], each["phase"]) for each in world.json("workload", "list")["items"]]
 
 
 def test_a_second_plan_of_the_same_name_is_a_conflict(world):

@@ -51,6 +51,7 @@ class Server:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True  # or an answer's body waits 40 ms for the client to acknowledge its headers
             protocol_version = "HTTP/1.1"
 
             def log_message(self, *_):

@@ -48,12 +48,8 @@ def waited(cluster, name, index, host, began):
 
 
 def is_about(seconds, base, cluster):
-    """Whether a wait was that of `base` seconds of the cluster, and not the next, which is twice as long.
-
-    Stamps are whole seconds of everybody.
-    """
-    wait = base * cluster.unit
-    return wait - 1 <= seconds <= wait + max(LOAD, wait - 1)
+    """Whether a wait was that of `base` seconds of the cluster: its stamps are whole seconds of everybody."""
+    return base * cluster.unit - 1 <= seconds <= base * cluster.unit + LOAD
 
 
 def delays(cluster, job):

@@ -94,14 +94,11 @@ def test_the_proof_holds_and_nothing_is_left(demo):
     code, out = running.done()
     assert code == 0, running.err.read_text()
     result = json.loads(out)
-    assert (result["kind"], result["proven"]) == ("Demo", True)
-    # The worker is killed at step 130; on a busy machine it trains on until the next checkpoint
-    restored, lost = result["restoredStep"], result["stepsLost"]
-    assert (restored == 100 and 30 <= lost < 130) or (restored == 200 and 0 <= lost < 130), result
-    assert result["firstStep"] == restored + 1
+    assert (result["kind"], result["proven"], result["restoredStep"], result["firstStep"]) == ("Demo", True, 100, 101)
+    assert 30 <= result["stepsLost"] <= 60
     phases = {phase["name"]: phase for phase in result["phases"]}
-    assert 9 <= phases["back-off of the Job"]["seconds"] < 60
-    assert phases["wait for slices"]["seconds"] >= phases["back-off of the Job"]["forecastSeconds"] - 1
+    assert phases["back-off of the Job"]["seconds"] == pytest.approx(10, abs=8)
+    assert phases["wait for slices"]["seconds"] >= phases["back-off of the Job"]["forecastSeconds"]
     assert "Slice down event detected" in running.err.read_text()
     assert running.gone()
 

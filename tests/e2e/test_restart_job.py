@@ -31,7 +31,7 @@ pytestmark = pytest.mark.e2e
 
 with_the_gate = pytest.mark.clusters("embedded+RestartJob", "real+RestartJob")
 # Seconds that a busy machine may take to end a Job and to make it anew; 3 were measured on an idle one
-FLAT = 4 * LOAD
+FLAT = 2 * LOAD
 SLICE = "--restart-scope=slice"
 AUTO = "--restart-scope=auto"
 

@@ -78,7 +78,7 @@ def counted(cluster, name, count, index=1):
 
 def limit(cluster, job, pods):
     """Sets the backoffLimit of a Job that lives."""
-    cluster.kubectl("patch", "job", job, "--type=merge", "-p", json.dumps({"spec": {"backoffLimit": pods}}))
+    cluster.patch("job", job, {"spec": {"backoffLimit": pods}})
 
 
 def followed(cluster, name):

@@ -62,10 +62,6 @@ def runs(cluster, name):
     assert cluster.json("wait", name, "--for=running", "--timeout=60s")["result"] == "Running"
 
 
-def patch(cluster, kind, name, body):
-    cluster.kubectl("patch", kind, name, "--type=merge", "-p", body)
-
-
 def evictions(cluster, name):
     """How often it was evicted, by reason and cause."""
     told = cluster.json("status", name)["queueing"]["evictions"]

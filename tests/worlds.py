@@ -96,6 +96,10 @@ class World:
         assert done.returncode == code, f"{line} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
+    def patch(self, kind, name, change, *argv):
+        """Merges `change` into an object that lives."""
+        self.kubectl("patch", kind, name, *argv, "--type=merge", "-p", json.dumps(change))
+
     def get(self, kind, name=None, *argv):
         """An object, or the items of a list, as kubectl sees them; what is often polled needs no kubectl."""
         if (version := POLLED.get(kind.rstrip("s"))) and not argv:

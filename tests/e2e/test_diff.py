@@ -1,7 +1,5 @@
 """What a plan would change, beside workloads that have been through webhooks and controllers."""
 
-import json
-
 import pytest
 from worlds import until
 
@@ -40,7 +38,7 @@ def test_what_controllers_write_is_no_difference(cluster):
     line = ("workload", "create-pathways", "--workload=life", *SHAPE, *plan)
 
     def patch(**spec):
-        cluster.kubectl("patch", "jobset", "life", "--type=merge", "-p", json.dumps({"spec": spec}))
+        cluster.patch("jobset", "life", {"spec": spec})
 
     def compared():
         return cluster.look(*line, "--diff", "--", "sleep", "600")

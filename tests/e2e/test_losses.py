@@ -37,11 +37,10 @@ def test_one_host_waits_10_and_then_20_s(cluster):
 
 def suspend(cluster, name):
     """Suspends and resumes; both have happened when it returns."""
-    patch = ("patch", "jobset", name, "--type=merge", "-p")
-    cluster.kubectl(*patch, '{"spec":{"suspend":true}}')
+    cluster.patch("jobset", name, {"spec": {"suspend": True}})
     until(lambda: cluster.look("status", name)["phase"] == "Suspended", "Suspended")
     until(lambda: not cluster.get("pods"), "all pods to go")
-    cluster.kubectl(*patch, '{"spec":{"suspend":false}}')
+    cluster.patch("jobset", name, {"spec": {"suspend": False}})
     until(lambda: whole(cluster, name, 0) and whole(cluster, name, 1), "the slices to be whole")
     until(lambda: cluster.look("status", name)["phase"] == "Running", "Running")
 

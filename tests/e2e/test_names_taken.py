@@ -53,7 +53,7 @@ def test_ends_are_remembered(cluster):
 @pytest.mark.skipif(KUBECTL is None, reason="needs kubectl on PATH")
 def test_suspended_and_resumed_as_the_error_says(cluster):
     cluster.create("held", "--queue=none")
-    cluster.kubectl("patch", "jobset", "held", "--type=merge", "-p", '{"spec":{"suspend":true}}')
+    cluster.patch("jobset", "held", {"spec": {"suspend": True}})
     until(lambda: phase(cluster, "held") == "Suspended", "the suspension")
     refused = cluster.create("held", "--queue=none", code=5).stderr
     advice = refused.partition("Resume it: kubectl ")[2].strip()
@@ -100,7 +100,7 @@ def test_a_pod_that_hangs_is_named(cluster):
     cluster.create("stuck")
     cluster.xlaunch("wait", "stuck", "--for=running")
     pod = cluster.pod("stuck-pathways-head")
-    cluster.kubectl("patch", "pod", pod, "--type=merge", "-p", '{"metadata":{"finalizers":["example.com/hold"]}}')
+    cluster.patch("pod", pod, {"metadata": {"finalizers": ["example.com/hold"]}})
     try:
         hung = cluster.xlaunch("workload", "delete", "stuck", "--yes", "--timeout=3", code=124)
         assert "stuck is not gone after 3 s" in hung.stderr
@@ -108,7 +108,7 @@ def test_a_pod_that_hangs_is_named(cluster):
         assert phase(cluster, "stuck") == "Deleting"
         assert "is being deleted" in cluster.create("stuck", code=5).stderr
     finally:
-        cluster.kubectl("patch", "pod", pod, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        cluster.patch("pod", pod, {"metadata": {"finalizers": None}})
     cluster.xlaunch("workload", "delete", "stuck", "--yes", "--ignore-not-found")
 
 

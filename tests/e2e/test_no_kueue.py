@@ -1,7 +1,7 @@
 """A workload that names a queue, on a cluster without Kueue: it runs at once, and only a person suspends it."""
 
 import pytest
-from queues import becomes, patch, submit
+from queues import becomes, submit
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -12,7 +12,7 @@ def test_a_queue_that_nobody_keeps_holds_nothing_back(cluster):
     assert cluster.json("wait", "train", "--for=running", "--timeout=120s")["result"] == "Running"
     status = cluster.json("status", "train")
     assert (status["queue"], status["queueing"]["state"], status["alarms"]) == ("team", "NotQueued", [])
-    patch(cluster, "jobset", "train", '{"spec":{"suspend":true}}')
+    cluster.patch("jobset", "train", {"spec": {"suspend": True}})
     told = becomes(cluster, "train", "Suspended", "NotQueued")
     assert told["waiting"].startswith("it is suspended")
     [listed] = cluster.json("workload", "list", "--queue=team")["items"]

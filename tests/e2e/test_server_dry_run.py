@@ -156,5 +156,4 @@ def test_a_namespace_that_goes_refuses_all(cluster):
         assert "The API server refuses 5 objects of late" in done.stderr
         assert "namespace leaving is being terminated" in done.stderr
     finally:
-        patch = json.dumps({"metadata": {"finalizers": []}})
-        cluster.kubectl("patch", "configmap", "held", "-n", "leaving", "--type=merge", "-p", patch)
+        cluster.patch("configmap", "held", {"metadata": {"finalizers": []}}, "--namespace=leaving")

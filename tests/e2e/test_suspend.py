@@ -1,7 +1,5 @@
 """Suspended by a person and resumed: no loss and no restart is counted, and logs go on in the next pod."""
 
-import json
-
 import pytest
 from following import Following, counting
 from looking import ATTEMPT, conditions, uids
@@ -12,8 +10,7 @@ pytestmark = pytest.mark.e2e
 
 
 def suspend(cluster, name, value):
-    patch = json.dumps({"spec": {"suspend": value}})
-    cluster.kubectl("patch", "jobset", name, "--type=merge", "-p", patch)
+    cluster.patch("jobset", name, {"spec": {"suspend": value}})
 
 
 @pytest.mark.verified("5.6", "10.1")

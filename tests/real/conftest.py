@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from queues import Queue
 from worlds import World, until
 
 from testbed.control_plane import has_service_account
@@ -26,3 +27,10 @@ def world(control_plane, namespace, tmp_path):
     """A user whose kubeconfig leads to that control plane and namespace."""
     kubeconfig = control_plane.admin_of(namespace)
     return World(tmp_path, (f"--kubeconfig={kubeconfig}",), kubeconfig)
+
+
+@pytest.fixture
+def queue(control_plane, namespace, world):
+    """A queue of Kueue with room for one slice."""
+    yield Queue(control_plane.api, namespace)
+    world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")

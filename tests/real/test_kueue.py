@@ -3,7 +3,7 @@
 import pytest
 from following import Following
 from looking import Obeying, conditions
-from queues import WORKLOADS, Queue, becomes, evictions, patch, priority_class, runs, submit, workload_of
+from queues import WORKLOADS, becomes, evictions, priority_class, runs, submit, workload_of
 from worlds import World, attached, until
 
 from testbed.control_plane import ControlPlane
@@ -13,6 +13,7 @@ LONGEST = "lost" * 9 + "1"  # 37 characters; Kueue puts more around the name and
 pytestmark = [
     pytest.mark.real,
     pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str),
+    pytest.mark.usefixtures("nodes"),
 ]
 
 
@@ -23,13 +24,6 @@ def nodes(control_planes):
     with attached(plane.kubeconfig, "--slices=3", "--heads=3", log=plane.directory / "node-agent.log"):
         priority_class(plane.api, "urgent", 1000)
         yield
-
-
-@pytest.fixture
-def queue(control_plane, namespace, world, nodes):
-    """A queue with room for one slice."""
-    yield Queue(control_plane.api, namespace)
-    world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
 
 
 def tried(world, name):
@@ -82,16 +76,16 @@ def test_workloads_wait_for_their_turn(world, queue):
 def test_kueue_undoes_a_suspend_and_keeps_to_a_deactivation(world, queue):
     submit(world, "train")
     runs(world, "train")
-    patch(world, "jobset", "train", '{"spec":{"suspend":true}}')
+    world.patch("jobset", "train", {"spec": {"suspend": True}})
     until(lambda: not world.get("jobset", "train")["spec"]["suspend"], "Kueue to let it go on")
     name = workload_of(world, "train")["metadata"]["name"]
-    patch(world, WORKLOADS, name, '{"spec":{"active":false}}')
+    world.patch(WORKLOADS, name, {"spec": {"active": False}})
     told = becomes(world, "train", "Suspended", "Held")
     assert told["waiting"] == "it is held back: The workload is deactivated"
     assert (told["jobset"]["restarts"], told["alarms"]) == (0, [])
     late = world.json("wait", "train", "--timeout=1s", code=124)
     assert late["message"] == "train is Suspended: it is held back: The workload is deactivated"
-    patch(world, WORKLOADS, name, '{"spec":{"active":true}}')
+    world.patch(WORKLOADS, name, {"spec": {"active": True}})
     runs(world, "train")
     assert evictions(world, "train") == {("Deactivated", None): 1}
 

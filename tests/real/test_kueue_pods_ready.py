@@ -3,7 +3,7 @@
 import pytest
 from following import Following
 from looking import FORCED, Obeying
-from queues import WORKLOADS, Queue, becomes, evictions, patch, runs, submit
+from queues import WORKLOADS, becomes, evictions, runs, submit
 from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
@@ -20,15 +20,15 @@ TPU_NODES = ("-l", "cloud.google.com/gke-tpu-topology")
 pytestmark = [
     pytest.mark.real,
     pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str),
+    pytest.mark.usefixtures("nodes"),
 ]
 
 
 @pytest.fixture
-def queue(control_plane, namespace, world):
-    """A queue with room for one slice, and nodes that run it."""
+def nodes(control_plane):
+    """Nodes that run what the queue admits."""
     with attached(control_plane.kubeconfig, ONE_HOST, log=control_plane.directory / "node-agent.log"):
-        yield Queue(control_plane.api, namespace)
-        world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
+        yield
 
 
 def lose_the_slice(world):
@@ -63,7 +63,7 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     [alarm] = told["alarms"]
     assert alarm["reason"] == "QueueGaveUp"
     following.says(f"{alarm['message']}. Next: {alarm['next']}")
-    patch(world, WORKLOADS, told["queueing"]["workload"], '{"spec":{"active":true}}')
+    world.patch(WORKLOADS, told["queueing"]["workload"], {"spec": {"active": True}})
     told = becomes(world, "train", "Queued", "Evicted")
     assert told["alarms"] == [alarm]
     world.kubectl("uncordon", *TPU_NODES)

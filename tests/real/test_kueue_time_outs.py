@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from following import COUNTING, Following
 from looking import conditions
-from queues import WORKLOADS, Queue, becomes, evictions, runs, submit, workload_of
+from queues import WORKLOADS, becomes, evictions, runs, submit, workload_of
 from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
@@ -23,13 +23,6 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str),
 ]
-
-
-@pytest.fixture
-def queue(control_plane, namespace, world):
-    """A queue with room for one slice."""
-    yield Queue(control_plane.api, namespace)
-    world.xlaunch("workload", "delete", "--all", "--yes", "--ignore-not-found")
 
 
 @pytest.fixture

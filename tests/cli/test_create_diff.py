@@ -50,6 +50,19 @@ def test_json_says_whether_it_changed(cluster, flags):
     assert body["metadata"] == {"name": "demo", "namespace": "default"}
 
 
+@pytest.mark.parametrize("flags", [(), ("--num-slices=2",)])
+def test_what_is_being_deleted_is_nothing_to_rely_on(cluster, flags):
+    cluster.run(*ARGV)
+    [stored] = cluster.store.objects.values()
+    stored["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}
+    done = cluster.run(*DIFF, *flags)
+    assert (done.code, bool(done.stdout)) == (5, bool(flags))
+    assert f"demo is being deleted{', and differs' if flags else ''}." in done.stderr
+    assert "(xlaunch wait demo --for=deleted)" in done.stderr
+    body = json.loads(cluster.run(*DIFF, *flags, "-o", "json").stdout)
+    assert (body["changed"], body["deleting"]) == (bool(flags), True)
+
+
 def test_who_submitted_it_with_which_version_is_no_difference(cluster, xlaunch):
     env = {"KUBECONFIG": str(cluster.kubeconfig), "USER": "alice"}
     xlaunch(*ARGV, env=env, clock=cluster.clock)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlaunch.cli.create_dry_run import ask
 from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
+from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api
 from xlaunch.cluster.kueue import workload_of
 from xlaunch.cluster.submit import Object, difference
@@ -20,16 +23,17 @@ DIFFERENT = 5
 
 
 def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
-    """Prints a unified diff, nothing where there is none; exit code 5 where there is one.
+    """Prints a unified diff, nothing where there is none; exit code 5 where there is one or the workload is going.
 
     What the server adds to every JobSet is no difference: both are compared as it would store them today.
     """
-    api, plan, server = ask(session, options, spec, planner)
+    connection, plan, server = ask(session, options, spec, planner)
     live = server.find()
+    leaving = live is not None and describe(live).deleting
     reply = server.stored(exists=live is not None)
     decides = plan.manifest["spec"].get("suspend") is not None
     text = unified(
-        None if live is None else comparable(server.today(_unplaced(session, api, live)), suspend=decides),
+        None if live is None else comparable(server.today(_unplaced(session, connection.api, live)), suspend=decides),
         comparable(reply.body, suspend=decides),
         f"{plan.namespace}/{plan.name}",
     )
@@ -38,6 +42,7 @@ def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: 
         {
             "changed": bool(text),
             "exists": live is not None,
+            "deleting": leaving,
             "planHash": plan.hash,
             "diff": text,
             "warnings": list(reply.warnings),
@@ -45,8 +50,11 @@ def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: 
         [text] if text else [],
         name=plan.name,
         namespace=plan.namespace,
-        exit_code=DIFFERENT if text else 0,
-        notices=[*(f"Warning from the API server: {each}" for each in reply.warnings), _told(plan, live, text)],
+        exit_code=DIFFERENT if text or leaving else 0,
+        notices=[
+            *(f"Warning from the API server: {each}" for each in reply.warnings),
+            _told(plan, live, text, connection.flags),
+        ],
     )
 
 
@@ -63,10 +71,17 @@ def _unplaced(session: Session, api: Api, live: Object) -> Object:
     return unplaced(live, workload)
 
 
-def _told(plan: Plan, live: Object | None, text: str) -> str:
+def _told(plan: Plan, live: Object | None, text: str, flags: Sequence[str]) -> str:
     if live is None:
         return f"There is no {plan.name} in namespace {plan.namespace} yet: all of it would be new."
-    phase = describe(live).phase
+    workload = describe(live)
+    phase = workload.phase
+    if workload.deleting:
+        gone = jobsets.command(f"xlaunch wait {plan.name} --for=deleted", flags)
+        return (
+            f"{plan.name} is being deleted{', and differs' if text else ''}. "
+            f"A submission is refused until it is gone ({gone}); with --if-exists=replace it waits for that."
+        )
     if text:
         return f"{plan.name} ({phase}) differs. It can't be changed in place; --if-exists=replace makes it anew."
     if (live["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) != plan.hash:

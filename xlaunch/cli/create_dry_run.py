@@ -11,8 +11,7 @@ from xlaunch.cli.create_submit import Submit, owner_of
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
-from xlaunch.cli.target import connect
-from xlaunch.cluster.api import Api
+from xlaunch.cli.target import Connection, connect
 from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
 from xlaunch.cluster.submit import replaces
 from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
@@ -34,7 +33,9 @@ def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, planne
     return Result("JobSet", _stored(report) or plan.manifest, [plan.text], bare=True)
 
 
-def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> tuple[Api, Plan, DryRun]:
+def ask(
+    session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner
+) -> tuple[Connection, Plan, DryRun]:
     """The target, the plan for its namespace, and the server to ask about it. No embedded cluster is started."""
     how = Submit.of(options)
     connection = connect(session, how.target, announce=True)
@@ -46,11 +47,11 @@ def ask(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: P
 
     server = server_for(placed.plan)
     if not placed.alternatives:
-        return connection.api, placed.plan, server
+        return connection, placed.plan, server
     live = server.find()
     plan = placed.plan if live and replaces(how.if_exists, describe(live)) else placed.plan_of(live)
     tell_kept(session, planner, placed, plan)
-    return connection.api, plan, server_for(plan)
+    return connection, plan, server_for(plan)
 
 
 def _told(report: Report, plan: Plan) -> Iterator[str]:

@@ -126,6 +126,18 @@ def test_no_embedded_cluster_is_started(xlaunch):
     assert "xlaunch local up" in done.stderr
 
 
+@pytest.mark.parametrize("flag", ["--submit-timeout=soon", "--timeout=-1", "--if-exists=maybe"])
+def test_what_a_submission_refuses_is_refused_without_a_cluster(xlaunch, flag):
+    done = xlaunch(*ARGV, "--dry-run", flag)
+    assert (done.code, done.stdout) == (2, "")
+    assert flag.partition("=")[0] in done.stderr
+
+
+def test_the_manifest_of_a_followed_submission_may_be_printed(xlaunch):
+    done = xlaunch(*ARGV, "--dry-run", "--follow", "-o", "json")
+    assert (done.code, json.loads(done.stdout)["kind"]) == (0, "JobSet"), done.stderr
+
+
 @pytest.mark.parametrize("mode", ["--dry-run=server", "--diff"])
 @pytest.mark.parametrize(
     "flag", ["--submit-timeout=soon", "--timeout=-1", "--if-exists=maybe", "--zone=europe-west4", "--cluster=x"]

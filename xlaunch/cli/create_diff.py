@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlaunch.cli.create_dry_run import ask
-from xlaunch.cli.create_options import CreateOptions
+from xlaunch.cli.create_terms import Terms
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
+from xlaunch.cli.target import TargetOptions
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api
 from xlaunch.cluster.kueue import workload_of
@@ -22,12 +23,12 @@ from xlaunch.core.workload import describe
 DIFFERENT = 5
 
 
-def diff(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
+def diff(session: Session, target: TargetOptions, terms: Terms, spec: PathwaysSpec, planner: Planner) -> Result:
     """Prints a unified diff, nothing where there is none; exit code 5 where there is one or the workload is going.
 
     What the server adds to every JobSet is no difference: both are compared as it would store them today.
     """
-    connection, plan, server = ask(session, options, spec, planner)
+    connection, plan, server = ask(session, target, terms, spec, planner)
     live = server.find()
     leaving = live is not None and describe(live).deleting
     reply = server.stored(exists=live is not None)

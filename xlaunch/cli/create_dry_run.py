@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.create_place import place, tell_kept
-from xlaunch.cli.create_submit import Submit, owner_of
+from xlaunch.cli.create_submit import owner_of
+from xlaunch.cli.create_terms import Terms
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
-from xlaunch.cli.target import Connection, connect
+from xlaunch.cli.target import Connection, TargetOptions, connect
 from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
 from xlaunch.cluster.submit import replaces
 from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
@@ -22,9 +22,9 @@ from xlaunch.core.workload import describe
 _MADE_UP = ("uid", "creationTimestamp", "generation", "resourceVersion", "managedFields")
 
 
-def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner) -> Result:
+def dry_run(session: Session, target: TargetOptions, terms: Terms, spec: PathwaysSpec, planner: Planner) -> Result:
     """Prints the manifest, with -o as the server would store it. Raises PlanRefusedError with all that it refuses."""
-    _, plan, server = ask(session, options, spec, planner)
+    _, plan, server = ask(session, target, terms, spec, planner)
     report = server.report()
     for line in _told(report, plan):
         session.notice(line)
@@ -34,22 +34,21 @@ def dry_run(session: Session, options: CreateOptions, spec: PathwaysSpec, planne
 
 
 def ask(
-    session: Session, options: CreateOptions, spec: PathwaysSpec, planner: Planner
+    session: Session, target: TargetOptions, terms: Terms, spec: PathwaysSpec, planner: Planner
 ) -> tuple[Connection, Plan, DryRun]:
     """The target, the plan for its namespace, and the server to ask about it. No embedded cluster is started."""
-    how = Submit.of(options)
-    connection = connect(session, how.target, announce=True)
-    placed = place(session, connection.api, spec, planner, timeout=how.timeout)
+    connection = connect(session, target, announce=True)
+    placed = place(session, connection.api, spec, planner, timeout=terms.timeout)
 
     def server_for(plan: Plan) -> DryRun:
         owned_plan = owned(plan, owner_of(session))
-        return DryRun(connection.api, owned_plan, clock=session.clock, timeout=how.timeout, notice=session.notice)
+        return DryRun(connection.api, owned_plan, clock=session.clock, timeout=terms.timeout, notice=session.notice)
 
     server = server_for(placed.plan)
     if not placed.alternatives:
         return connection, placed.plan, server
     live = server.find()
-    plan = placed.plan if live and replaces(how.if_exists, describe(live)) else placed.plan_of(live)
+    plan = placed.plan if live and replaces(terms.if_exists, describe(live)) else placed.plan_of(live)
     tell_kept(session, planner, placed, plan)
     return connection, plan, server_for(plan)
 

@@ -8,6 +8,7 @@ from xlaunch.cli import files, shipped
 from xlaunch.cli.command import examples, rest_of, session_of
 from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.create_spec import choices, patch_of, spec_of
+from xlaunch.cli.create_terms import Terms
 from xlaunch.cli.fields import takes
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
@@ -39,7 +40,7 @@ def command(ctx: typer.Context, options: CreateOptions) -> Result:
     $(NAME); nothing is escaped. xpk's flags keep their names and meaning.
     """
     session = session_of(ctx)
-    mode = mode_of(options)
+    mode, terms = mode_of(options), Terms.of(options)
     spec = spec_of(options, rest_of(ctx), session.env)
     template = files.read("--template", options.template) if options.template else shipped.text(shipped.PATHWAYS)
     planner = Planner(template, patch_of(options), options.output_manifest_file)
@@ -49,18 +50,19 @@ def command(ctx: typer.Context, options: CreateOptions) -> Result:
     if mode == "client":
         planner.keep(plan)
         return Result("JobSet", plan.manifest, [plan.text], bare=True, notices=plan.notices)
+
+    from xlaunch.cli.create_submit import Submit, target_of
+
+    target = target_of(options)
     if mode == "server":
         from xlaunch.cli.create_dry_run import dry_run
 
-        return dry_run(session, options, spec, planner)
+        return dry_run(session, target, terms, spec, planner)
     if mode == "diff":
         from xlaunch.cli.create_diff import diff
 
-        return diff(session, options, spec, planner)
-
-    from xlaunch.cli.create_submit import Submit
-
-    return Submit.of(options).run(session, spec, planner)
+        return diff(session, target, terms, spec, planner)
+    return Submit(target, terms).run(session, spec, planner)
 
 
 def mode_of(options: CreateOptions) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlaunch.cli.create_options import CreateOptions
 from xlaunch.cli.create_place import place, scope_of, tell_kept
+from xlaunch.cli.create_terms import Terms
 from xlaunch.cli.facts import facts
 from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
@@ -13,9 +14,8 @@ from xlaunch.cli.session import Session
 from xlaunch.cli.target import Connection, TargetOptions, connect
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import check
-from xlaunch.cluster.submit import IF_EXISTS, Submission, submit
-from xlaunch.core.durations import parse_duration
-from xlaunch.core.errors import DeclinedError, UsageError
+from xlaunch.cluster.submit import Submission, submit
+from xlaunch.core.errors import DeclinedError
 from xlaunch.core.plan import owned
 from xlaunch.core.restart_scope import SLICE
 from xlaunch.core.spec import PathwaysSpec
@@ -24,63 +24,36 @@ from xlaunch.core.workload import Workload
 
 @dataclass(frozen=True)
 class Submit:
-    """How to submit, out of the flags; made before any cluster is touched, so that a wrong flag costs nothing."""
+    """Where to submit and how."""
 
     target: TargetOptions
-    if_exists: str
-    timeout: float
-    replace_timeout: float
-    assume_yes: bool
-    then: str  # "follow", "wait" or ""
-
-    @classmethod
-    def of(cls, options: CreateOptions) -> Submit:
-        """Raises UsageError for a value that is none."""
-        if options.if_exists and options.if_exists not in IF_EXISTS:
-            raise UsageError(
-                f"--if-exists {options.if_exists} is not one of {', '.join(IF_EXISTS)}",
-                next="Leave it away to be told when the name is taken",
-            )
-        if options.follow and options.output:
-            raise UsageError(
-                f"--follow prints the log, and -o {options.output} an object",
-                why="Standard output can be one of them",
-                next="Take --wait instead of --follow, or leave -o away",
-            )
-        return cls(
-            target_of(options),
-            options.if_exists,
-            parse_duration("--submit-timeout", options.submit_timeout),
-            parse_duration("--timeout", options.timeout),
-            options.yes,
-            "follow" if options.follow else "wait" if options.wait else "",
-        )
+    terms: Terms
 
     def run(self, session: Session, spec: PathwaysSpec, planner: Planner) -> Result:
         """Submits, and tells what came of it or goes on. `planner` makes the plan once the cluster is known."""
         connection = self._open(session, spec)
-        placed = place(session, connection.api, spec, planner, timeout=self.timeout)
+        placed = place(session, connection.api, spec, planner, timeout=self.terms.timeout)
         done = submit(
             connection.api,
             owned(placed.plan, owner_of(session)),
-            if_exists=self.if_exists,
-            timeout=self.timeout,
+            if_exists=self.terms.if_exists,
+            timeout=self.terms.timeout,
             clock=session.clock,
             notice=session.notice,
             confirm=lambda workload: self._confirm(session, workload),
-            replace_timeout=self.replace_timeout,
+            replace_timeout=self.terms.replace_timeout,
             flags=connection.flags,
             alternatives=placed.alternatives,
         )
         tell_kept(session, planner, placed, done.plan)
         told = _told(done, spec, connection)
-        return self._go_on(session, connection, told) if self.then else told
+        return self._go_on(session, connection, told) if self.terms.then else told
 
     def _go_on(self, session: Session, connection: Connection, told: Result) -> Result:
         """Follows or waits; stdout is theirs, so what was done is said on stderr."""
         for line in (*told.notices, told.data["message"]):
             session.notice(line)
-        if self.then == "follow":
+        if self.terms.then == "follow":
             from xlaunch.cli.logs import follow_workload
 
             return follow_workload(session, connection, told.name)
@@ -106,7 +79,7 @@ class Submit:
         return connect(session, self.target, announce=True)
 
     def _confirm(self, session: Session, workload: Workload) -> None:
-        if self.assume_yes:
+        if self.terms.assume_yes:
             return
         if not session.confirm(f"Replace {workload.name} ({facts(workload, session.clock.now())})?", flag="--yes"):
             raise DeclinedError(f"{workload.name} stays as it is", next="Take another name with --workload")

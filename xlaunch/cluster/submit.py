@@ -24,7 +24,6 @@ Object = Mapping[str, Any]
 
 # Who made it; no part of the plan's hash
 VERSION_ANNOTATION = "xlaunch.dev/version"
-IF_EXISTS = ("replace", "replace-finished", "skip")
 REPLACE_TIMEOUT = 300.0
 MOST_REPLACED = 3
 # The reason where a cluster can't restart single slices, and what to do about it
@@ -66,11 +65,11 @@ def submit(
 ) -> Submission:
     """Creates the plan's JobSet unless it is there already, from this plan or from one of the `alternatives`.
 
-    `if_exists` is one of IF_EXISTS or "" (the same plan is fine, another is a conflict). What passes by itself (429,
-    5xx, a webhook without endpoint) is tried again for `timeout` seconds; an API server that never answered is not.
-    `confirm` is asked before something is replaced, and raises to stop it; the replaced one has `replace_timeout`
-    seconds to go. Raises ConflictError, WorkloadFailedError (the same plan has failed), RefusedError, NotFoundError
-    (the namespace), NetworkError, DeadlineError.
+    `if_exists` is "replace", "replace-finished", "skip" or "" (the same plan is fine, another is a conflict). What
+    passes by itself (429, 5xx, a webhook without endpoint) is tried again for `timeout` seconds; an API server that
+    never answered is not. `confirm` is asked before something is replaced, and raises to stop it; the replaced one has
+    `replace_timeout` seconds to go. Raises ConflictError, WorkloadFailedError (the same plan has failed), RefusedError,
+    NotFoundError (the namespace), NetworkError, DeadlineError.
     """
     work = _Work(api, plan, if_exists, clock, notice, confirm, replace_timeout, flags, alternatives)
     try:

@@ -9,6 +9,7 @@ from worlds import until
 from differential.compare import readable
 from differential.corpus import creations, mixtures
 from differential.corpus_changes import changes, stored
+from differential.corpus_refused import refused
 from differential.known import explained
 from differential.recorded import NAMESPACE, record
 from differential.run import QUIET, RESOURCES
@@ -59,9 +60,20 @@ def test_several_mistakes_at_once_are_answered_alike(pair, plural):
     assert not compared(pair, mixtures(plural, EVERY[plural], seed=1, count=40))
 
 
-def test_requests_to_what_exists_are_answered_alike(pair):
+@pytest.fixture(scope="module")
+def furnished(pair):
+    """Both, with what is changed."""
     for plural, obj in stored():
         for each in pair:
             each.api.request("POST", each.path(plural), body=obj)
     come_to_rest(pair)
-    assert not compared(pair, changes())
+    return pair
+
+
+def test_requests_to_what_exists_are_answered_alike(furnished):
+    assert not compared(furnished, changes())
+
+
+def test_what_the_embedded_server_refuses_by_name_a_real_one_has(furnished):
+    asked = {call.name: [each.ask(call)["code"] for each in furnished] for call in refused()}
+    assert not {name: codes for name, codes in asked.items() if codes[0] != 501 or codes[1] in (404, 405, 501)}

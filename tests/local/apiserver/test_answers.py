@@ -6,6 +6,7 @@ import pytest
 from differential import normalise
 from differential.compare import readable
 from differential.corpus import creations
+from differential.corpus_refused import refused_creations
 from differential.known import explained
 from differential.recorded import NAMESPACE, digest, load
 from differential.variations import EVERY
@@ -45,3 +46,8 @@ def test_there_is_an_answer_to_every_request():
 def test_a_creation_is_answered_as_on_kubernetes(plural, call):
     here, there = digest(answered(plural, call.body)), RECORDED[call.name]
     assert here == there or explained(call, here, there), readable(here, there)
+
+
+@pytest.mark.parametrize(("plural", "call"), [pytest.param(*each, id=each[1].name) for each in refused_creations()])
+def test_what_the_embedded_cluster_does_not_have_is_refused_by_name(plural, call):
+    assert answered(plural, call.body)["code"] == 501

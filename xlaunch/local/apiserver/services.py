@@ -12,12 +12,15 @@ from xlaunch.local.names import dns_label, port_name
 from xlaunch.local.problems import Problem, duplicate, invalid, required, unsupported
 
 _AFFINITIES = ("ClientIP", "None")
+_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 
 
 def check(new: Object) -> Iterator[Problem]:
     """A Service: only headless ones, because nothing here forwards from a cluster IP."""
     spec = new["spec"]
-    if spec["type"] != "ClusterIP" or spec.get("clusterIP") != "None":
+    if spec["type"] not in _TYPES:
+        yield unsupported("spec.type", spec["type"], _TYPES)
+    elif spec["type"] != "ClusterIP" or spec.get("clusterIP") != "None":
         raise not_implemented("Services other than headless ones (spec.clusterIP: None)")
     yield from _check_ports(spec.get("ports", []))
     yield from check_labels(spec.get("selector", {}), "spec.selector")

@@ -14,7 +14,6 @@ AGAIN = {
 BARE = {"metadata": {"creationTimestamp": "2026-11-29T12:00:03Z"}}
 
 
-@pytest.mark.verified("14.2")
 @pytest.mark.parametrize(
     ("events", "said"),
     [([OLD, MICRO], "micro"), ([AGAIN, MICRO], "again"), ([OLD, BARE], ""), ([OLD], "old")],

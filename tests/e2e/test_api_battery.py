@@ -1,4 +1,4 @@
-"""The battery of API behaviours that passes whole on a real kube-apiserver 1.35.4, on the embedded cluster."""
+"""The battery of API behaviours that a launcher relies on passes whole, on Kubernetes and on the embedded cluster."""
 
 import re
 import subprocess
@@ -12,8 +12,11 @@ BATTERY = Path(__file__).parent.parent / "data/api_battery.py"
 pytestmark = pytest.mark.e2e
 
 
-def test_the_battery_passes_whole(embedded):
-    argv = [sys.executable, BATTERY, "--allow-501", "--logs", "--kubeconfig", embedded.kubeconfig]
+@pytest.mark.verified("14.1")
+@pytest.mark.long
+@pytest.mark.clusters("embedded", "real", "real-1.37.2")
+def test_the_battery_passes_whole(cluster):
+    argv = [sys.executable, BATTERY, "--logs", "--kubeconfig", cluster.kubeconfig]
     ran = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
     failed = [line for line in ran.stdout.splitlines() if line.startswith(("FAIL", "SKIP"))]
     assert (ran.returncode, failed) == (0, []), ran.stderr

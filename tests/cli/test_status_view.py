@@ -1,5 +1,7 @@
 """What people see of a ledger: only what is true and still matters."""
 
+from dataclasses import replace
+
 import pytest
 from fakes.clock import START
 from fakes.objects import condition, ended, job, jobset, on_silent_node, pod, status, terminated, waiting
@@ -55,6 +57,17 @@ def test_the_reasons_of_head_and_slices_stand_below():
     assert "; waiting: pod train-pathways-head-0-0-aaaaa, container main: Create" in change_line(
         seen(RUNNING, None, [head, *held])
     )
+
+
+def test_why_pods_are_not_created_is_said_once():
+    """Below the slices or, where it is the head that lacks its pod, in the head's place."""
+    refusal = "Job train-worker-1 lacks pods: FailedCreate: no"
+    starting = jobset(ready=(1, 1))
+    found = replace(seen(starting, None, [pod("pathways-head"), *WORKERS[:4]]), waiting=refusal)
+    assert "".join(map(text_of, parts(found))).splitlines()[-2:] == ["", f"Waiting: {refusal}"]
+    headless = replace(seen(jobset(ready=(0, 0)), None, []), waiting=f"its pod has not been created yet: {refusal}")
+    lines = "".join(map(text_of, parts(headless))).splitlines()
+    assert [line for line in lines if refusal in line] == [f"Head: its pod has not been created yet: {refusal}"]
 
 
 EVICTED = condition("DisruptionTarget", reason="EvictionByEvictionAPI", message="Eviction API: evicting")

@@ -2,11 +2,11 @@
 
 import pytest
 from fakes.api import ScriptedApi, object_list, status_error
-from fakes.objects import condition, job, jobset, pod
+from fakes.objects import job, jobset, pod
 
 from xlaunch.cluster.api import ApiError
 from xlaunch.cluster.connect import Connection
-from xlaunch.cluster.observe import events_about, held_up, observe, target_pods
+from xlaunch.cluster.observe import events_about, observe, target_pods
 from xlaunch.core.errors import NetworkError, NotFoundError
 from xlaunch.core.workload import describe
 
@@ -55,20 +55,6 @@ def test_other_errors_are_errors():
         seen(jobset(), status_error(500, "InternalError"))
     with pytest.raises(NotFoundError):
         seen(status_error(404, "NotFound", name="train"))
-
-
-UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/5 nodes")
-
-
-def test_what_holds_a_workload_up_is_told_of_the_head_first():
-    worker = pod("worker", 0, 0, phase="Pending", conditions=[UNSCHEDULABLE])
-    head = pod("pathways-head", phase="Pending", conditions=[UNSCHEDULABLE])
-    told = "pod {} is not scheduled: Unschedulable: 0/5 nodes"
-    for pods, name in (([worker, head], head), ([worker, pod("pathways-head")], worker)):
-        found = held_up(ScriptedApi(object_list(*pods)), describe(jobset()))
-        assert found == told.format(name["metadata"]["name"])
-    assert held_up(ScriptedApi(object_list(pod())), describe(jobset())) == ""
-    assert held_up(ScriptedApi(FORBIDDEN), describe(jobset())) == ""
 
 
 def test_the_pods_that_carry_the_log_are_those_of_index_0():

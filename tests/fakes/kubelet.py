@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from fakes import objects
-from fakes.api import object_list, status_error
+from fakes.api import object_list, status_error, thing
 from fakes.clock import START, FakeClock
 from fakes.kueue import summary
 from xlaunch.cluster.api import Reply
@@ -156,6 +156,8 @@ class FakeKubelet:
             return Reply(200, object_list(*self.pods.values()))
         if path.endswith("/events"):
             return Reply(200, object_list(*self.events))
+        if "/jobs/" in path:
+            return Reply(200, thing(path.rpartition("/")[2]))
         if "kueue.x-k8s.io" in path:
             return Reply(200, self._queue(path))
         raise AssertionError(path)

@@ -18,6 +18,7 @@ from xlaunch.cli.status_view import change_line, parts
 from xlaunch.cli.target import OutputOption, TargetOptions, connect, with_target
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import Connection
+from xlaunch.cluster.held_up import with_refusal
 from xlaunch.cluster.observe import Observation, observe
 from xlaunch.cluster.retry import is_passing, persist
 from xlaunch.cluster.traces import with_traces
@@ -71,7 +72,8 @@ def look(session: Session, connection: Connection, name: str) -> tuple[Observati
     """One look at a workload; NotFoundError where there is none."""
     seen = observe(connection, name)
     counted = ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now(), seen.queueing)
-    return seen, with_traces(connection.api, counted, seen.jobs)
+    counted = with_traces(connection.api, counted, seen.jobs)
+    return seen, with_refusal(connection.api, counted, seen.pods)
 
 
 def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:

@@ -43,7 +43,8 @@ def parts(ledger: Ledger, forbidden: Sequence[str] = ()) -> list[str | Table]:
         found += ["", f"Head {ledger.head.pod}{node}", Table(("CONTAINER", "STATE", "RESTARTS", "LAST EXIT"), rows)]
         found += messages(ledger.head.containers)
     elif workload.head and "pods" not in forbidden:
-        found += ["", "Head: there is no pod"]
+        awaited = workload.phase in (Phase.PENDING, Phase.STARTING, Phase.RUNNING) and ledger.waiting
+        found += ["", f"Head: {awaited or 'there is no pod'}"]
     if ledger.slices and not (workload.phase.ended and not any(map(_counted, ledger.slices))):
         found += ["", slice_table(ledger)]
     for lines in (_lost(ledger), _waits(ledger)):
@@ -123,8 +124,10 @@ def _loss_line(each: Slice, loss: Loss) -> str:
 
 
 def _waits(ledger: Ledger) -> list[str]:
-    """What keeps the head, and the first hosts of the slices, from running."""
+    """What keeps the head, and the first hosts of the slices, from running; else from being created."""
     told = [each.waiting for each in (ledger.head, *ledger.slices) if each and each.waiting]
+    if ledger.head and not told and ledger.waiting:
+        told = [ledger.waiting]
     more = [f"and {counted(len(told) - FEW_WAITS, 'slice')} more"] if len(told) > FEW_WAITS else []
     return [*(f"Waiting: {reason}" for reason in told[:FEW_WAITS]), *more]
 

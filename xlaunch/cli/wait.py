@@ -27,7 +27,8 @@ from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.follower import Wanted
-from xlaunch.cluster.observe import held_up, target_pods
+from xlaunch.cluster.held_up import held_up
+from xlaunch.cluster.observe import target_pods
 from xlaunch.cluster.queue_watch import QueueWatch
 from xlaunch.cluster.watch import watch
 from xlaunch.core import pods as podlib

@@ -10,6 +10,7 @@ from typing import Any
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.fates import Fates
+from xlaunch.cluster.held_up import why_uncreated
 from xlaunch.cluster.logstream import Outcome, Request, Start, read_log
 from xlaunch.cluster.observe import events_about, target_pods
 from xlaunch.cluster.queue_watch import QueueWatch
@@ -237,6 +238,8 @@ class Follower:
         pod = podlib.newest(self.pods)
         if pod and not podlib.is_deleting(pod) and podlib.phase(pod) == "Pending":
             reason = with_warning(reason, events_about(self._api, podlib.uid(pod)))
+        elif not pod and self.workload and (refused := why_uncreated(self._api, self.workload, ())):
+            reason = f"{reason}: {refused}"
         now = self._clock.monotonic()
         if reason != self._reason:
             self._poll, self._reason, self._since = FIRST_POLL, reason, now

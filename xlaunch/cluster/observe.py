@@ -13,7 +13,6 @@ from xlaunch.cluster.connect import Connection
 from xlaunch.cluster.watch import list_all
 from xlaunch.core import pods as podlib
 from xlaunch.core.errors import NetworkError
-from xlaunch.core.pending import first_held_up
 from xlaunch.core.queueing import QueueState
 from xlaunch.core.roles import Role
 from xlaunch.core.workload import Workload
@@ -87,12 +86,9 @@ def target_pods(api: Api, workload: Workload) -> tuple[Object, ...]:
     return tuple(pod for pod in mine if podlib.completion_index(pod) in (0, -1))
 
 
-def held_up(api: Api, workload: Workload) -> str:
-    """What keeps the first of its pods from running, the head before the workers; "" where nothing does or is known."""
-    pods = _owned(api, namespaced(api, "v1", "pods"), workload.name, workload.uid, podlib.essence) or ()
-    target = workload.target.name if workload.target else ""
-    heads = [pod for pod in pods if podlib.label(pod, podlib.REPLICATED_JOB) == target]
-    return first_held_up(heads) or first_held_up(pods)
+def owned_pods(api: Api, workload: Workload) -> tuple[Object, ...] | None:
+    """All its pods; None where the caller may not list them."""
+    return _owned(api, namespaced(api, "v1", "pods"), workload.name, workload.uid, podlib.essence)
 
 
 def events_about(api: Api, uid: str, **fields: str) -> tuple[Object, ...]:

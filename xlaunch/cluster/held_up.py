@@ -1,0 +1,94 @@
+"""What keeps a workload's pods from running, or from being there at all, in Kubernetes' and JobSet's own words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from xlaunch.cluster.api import Api, ApiError, namespaced
+from xlaunch.cluster.observe import events_about, owned_pods
+from xlaunch.core import pods as podlib
+from xlaunch.core.errors import NetworkError
+from xlaunch.core.events import latest, message
+from xlaunch.core.excerpt import reason_and_message
+from xlaunch.core.ledger import Ledger
+from xlaunch.core.pending import first_held_up
+from xlaunch.core.workload import Phase, Workload
+
+Object = Mapping[str, Any]
+
+# By JobSet about itself (JobSet v0.12 pkg/constants/constants.go), by the Job controller about a Job
+# (Kubernetes 1.35 pkg/controller/controller_utils.go)
+JOB_REFUSED = "JobCreationFailed"
+POD_REFUSED, POD_CREATED = "FailedCreate", "SuccessfulCreate"
+# What JobSet says of a Job that it makes anew before the old one is gone: it succeeds a moment later
+PASSING = "already exists"
+# While it is one of these its Jobs should have pods
+_LIVING = (Phase.PENDING, Phase.STARTING, Phase.RUNNING, Phase.RESTARTING)
+
+
+def held_up(api: Api, workload: Workload) -> str:
+    """What keeps the first of its pods from running, the head before the workers; "" where nothing does or is known."""
+    pods = owned_pods(api, workload)
+    if pods is None:
+        return ""
+    target = workload.target.name if workload.target else ""
+    heads = [pod for pod in pods if podlib.label(pod, podlib.REPLICATED_JOB) == target]
+    return first_held_up(heads) or first_held_up(pods) or why_uncreated(api, workload, pods)
+
+
+def with_refusal(api: Api, ledger: Ledger, pods: Iterable[Object] | None) -> Ledger:
+    """The ledger with why pods are not created, where no pod says what the workload waits for."""
+    if pods is None or (ledger.head and ledger.waiting):
+        return ledger
+    refusal = why_uncreated(api, ledger.workload, pods)
+    return replace(ledger, waiting=": ".join(filter(None, (ledger.waiting, refusal))))
+
+
+def why_uncreated(api: Api, workload: Workload, pods: Iterable[Object]) -> str:
+    """Why the first Job that is short of `pods`, the head's before the slices', is; "" where nobody says so.
+
+    Only events tell. Asks for two things where pods are missing, for none elsewhere, and raises nothing: it is detail.
+    """
+    job = _first_short(workload, pods) if workload.phase in _LIVING else ""
+    if not job:
+        return ""
+    try:
+        found = api.request("GET", namespaced(api, "batch/v1", "jobs", job)).body
+    except NetworkError:
+        return ""
+    except ApiError as error:
+        return _job_refused(api, workload, job) if error.status == 404 else ""
+    return _pod_refused(api, found, job)
+
+
+def _first_short(workload: Workload, pods: Iterable[Object]) -> str:
+    """The first Job with fewer pods than hosts; "" where there is none."""
+    there = Counter(
+        (podlib.label(pod, podlib.REPLICATED_JOB), podlib.label(pod, podlib.JOB_INDEX))
+        for pod in pods
+        if podlib.is_alive(pod) or podlib.phase(pod) == "Succeeded"
+    )
+    roles = [role for role in (workload.head, *workload.workers) if role]
+    places = ((role, index) for role in roles for index in range(role.replicas))
+    short = (role.job(workload.name, index) for role, index in places if there[role.name, str(index)] < role.hosts)
+    return next(short, "")
+
+
+def _job_refused(api: Api, workload: Workload, job: str) -> str:
+    told = events_about(api, workload.uid, reason=JOB_REFUSED)
+    last = latest(event for event in told if f'"{job}"' in message(event))
+    return "" if last is None or PASSING in message(last) else f"Job {job} is not created: {_words(last)}"
+
+
+def _pod_refused(api: Api, job: Object, name: str) -> str:
+    told = events_about(api, podlib.uid(job))
+    last = latest(event for event in told if event.get("reason") in (POD_REFUSED, POD_CREATED))
+    # Whoever was refused before a pod was created is not any more
+    return f"Job {name} lacks pods: {_words(last)}" if last and last["reason"] == POD_REFUSED else ""
+
+
+def _words(event: Object) -> str:
+    return reason_and_message({"reason": event.get("reason"), "message": message(event)})

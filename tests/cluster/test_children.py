@@ -6,6 +6,8 @@ import pytest
 from fakes.cluster import reference_jobset
 
 from xlaunch.cluster import children
+from xlaunch.local.controllers.jobset.admission import defaulted
+from xlaunch.local.controllers.jobset.build import child_job
 
 
 def jobset(**spec):
@@ -26,6 +28,25 @@ def test_one_job_of_each_kind_the_one_with_the_longest_name():
     made = jobset()
     made["spec"]["replicatedJobs"][1]["replicas"] = 11
     assert list(by_name(made)) == ["demo-elastic-pathways-head-0", "demo-elastic-worker-10"]
+
+
+def test_the_other_jobs_of_a_kind_differ_in_their_indexes_alone():
+    """So that what the server says to the last one holds for all: names, and the labels that tell them apart."""
+    made = defaulted(jobset())
+    worker, found = made["spec"]["replicatedJobs"][1], {}
+    differing(child_job(made, worker, 0), child_job(made, worker, 2), "", found)
+    labels = {path.rpartition("/")[2] for path in found if "labels" in path or "annotations" in path}
+    assert labels == {"job-index", "job-global-index", "job-group-index", "job-key"}
+    assert {path for path in found if "labels" not in path and "annotations" not in path} == {"/metadata/name"}
+
+
+def differing(one, other, path, found):
+    """The places at which two objects differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in one.keys() | other.keys():
+            differing(one.get(key), other.get(key), f"{path}/{key}", found)
+    elif one != other:
+        found[path] = (one, other)
 
 
 def test_a_job_has_jobsets_labels_and_no_owner():

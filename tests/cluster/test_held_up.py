@@ -63,6 +63,15 @@ def test_pods_that_the_job_controller_could_not_create():
     assert why(job, object_list(refused, made))[0] == ""
 
 
+def test_a_follower_whose_leader_has_no_node_yet_is_no_refusal():
+    """It is part of every start: on a real control plane 399 such events came with a healthy one of 512 slices."""
+    words = (
+        'Error creating: admission webhook "vpod.kb.io" denied the request: follower pod node selector for topology '
+        "domain not found. missing selector: cloud.google.com/gke-nodepool"
+    )
+    assert why(thing("train-worker-1"), object_list(event("FailedCreate", words, 1)))[0] == ""
+
+
 def test_the_heads_job_comes_first():
     _, calls = why(thing("train-pathways-head-0"), object_list(), pods=())
     assert calls[0].path.endswith("/train-pathways-head-0")

@@ -23,8 +23,10 @@ Object = Mapping[str, Any]
 # (Kubernetes 1.35 pkg/controller/controller_utils.go)
 JOB_REFUSED = "JobCreationFailed"
 POD_REFUSED, POD_CREATED = "FailedCreate", "SuccessfulCreate"
-# What JobSet says of a Job that it makes anew before the old one is gone: it succeeds a moment later
-PASSING = "already exists"
+# What is part of a good start, and succeeds a moment later: a Job is made anew before the old one is gone, a follower
+# before its leader has a node (JobSet v0.12 pkg/webhooks/pod_webhook.go). A leader that stays without one says so
+# itself, and one that has failed is an alarm
+PASSING = ("already exists", "follower pod node selector for topology domain not found")
 # While it is one of these its Jobs should have pods
 _LIVING = (Phase.PENDING, Phase.STARTING, Phase.RUNNING, Phase.RESTARTING)
 
@@ -80,14 +82,19 @@ def _first_short(workload: Workload, pods: Iterable[Object]) -> str:
 def _job_refused(api: Api, workload: Workload, job: str) -> str:
     told = events_about(api, workload.uid, reason=JOB_REFUSED)
     last = latest(event for event in told if f'"{job}"' in message(event))
-    return "" if last is None or PASSING in message(last) else f"Job {job} is not created: {_words(last)}"
+    return f"Job {job} is not created: {_words(last)}" if last and not _is_passing(last) else ""
 
 
 def _pod_refused(api: Api, job: Object, name: str) -> str:
     told = events_about(api, podlib.uid(job))
     last = latest(event for event in told if event.get("reason") in (POD_REFUSED, POD_CREATED))
     # Whoever was refused before a pod was created is not any more
-    return f"Job {name} lacks pods: {_words(last)}" if last and last["reason"] == POD_REFUSED else ""
+    refused = last and last["reason"] == POD_REFUSED and not _is_passing(last)
+    return f"Job {name} lacks pods: {_words(last)}" if last and refused else ""
+
+
+def _is_passing(event: Object) -> bool:
+    return any(words in message(event) for words in PASSING)
 
 
 def _words(event: Object) -> str:

@@ -1,4 +1,5 @@
-# Two commands do everything on a machine that has Python >= 3.11 and make: `make demo` and `make test`.
+# Two commands do everything on a machine that has Python >= 3.11 and make: `make demo` and `make test` (with kubectl,
+# or it skips what uses it).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,4 +1,4 @@
-"""pytest's side of the test bed: control planes that last for the whole run, and what is said where there is no Go.
+"""pytest's side of the test bed: control planes that last for the whole run, and what is said where a tool is missing.
 
 `@pytest.mark.parametrize("control_plane", [ControlPlane(...)], indirect=True)` chooses one; without it, it is the
 default one. A test that uses it is marked `real`.
@@ -7,7 +7,9 @@ default one. A test that uses it is marked `real`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -19,7 +21,8 @@ from testbed.build import NoGoError
 from testbed.control_plane import ControlPlane
 from testbed.instance import Instance
 
-SKIPPED = "no real control plane: "
+# Why a test did not run, as `missing` writes it and `summary` finds it
+MISSING = "needs {}, which is not here: {}"
 LOGS = pytest.StashKey[Path]()
 
 Start = Callable[[ControlPlane], Instance]
@@ -84,10 +87,16 @@ def control_plane(request: pytest.FixtureRequest, control_planes: Start) -> Inst
 
 
 def unavailable(error: NoGoError, env: Mapping[str, str]) -> NoReturn:
-    """Skips the test; in CI, where nobody would read that, it fails."""
+    """Ends a test for which no control plane can be built; see `missing`."""
+    missing("the real control plane", str(error), env)
+
+
+def missing(tool: str, why: str, env: Mapping[str, str]) -> NoReturn:
+    """Skips a test for want of something that a machine need not have; in CI, where nobody reads that, it fails."""
+    reason = MISSING.format(tool, why)
     if env.get("CI", "").lower() in ("true", "1"):
-        pytest.fail(f"{SKIPPED}{error}", pytrace=False)
-    pytest.skip(f"{SKIPPED}{error}")
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -131,16 +140,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """One loud line that says how many tests did not run for want of Go, and why."""
-    line = summary([str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())])
-    if line:
+    """One loud line for each tool for want of which tests did not run: how many, and why."""
+    for line in summary(str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_sep("!", line, red=True, bold=True)
 
 
-def summary(reasons: list[str]) -> str:
-    """That line, from the reasons of all skipped tests; "" where none was skipped for want of Go."""
-    ours = [reason for reason in reasons if SKIPPED in reason]
-    if not ours:
-        return ""
-    why = ours[0].partition(SKIPPED)[2].rstrip("')")
-    return f"{len(ours)} tests of the real control plane were SKIPPED: {why}"
+def summary(reasons: Iterable[str]) -> list[str]:
+    """Those lines, from the reasons of all skipped tests; none where no tool was missing."""
+    found = [match.groups() for reason in reasons if (match := re.search(MISSING.format("(.+)", "(.+)"), reason))]
+    why = {tool: text.rstrip("')") for tool, text in found}
+    counts = Counter(tool for tool, _ in found)
+    return [f"{count} SKIPPED for want of {tool}: {why[tool]}" for tool, count in counts.items()]

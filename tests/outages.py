@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from losing import hosts, row
-from worlds import KUBECTL, until
+from worlds import until
 
 # The labels of clusters on which a silent node is noticed after some 10 s of everybody's time
 FAST_NODES = ("embedded-fast-nodes", "real-fast-nodes")
@@ -122,7 +122,7 @@ class PodHistory:
     """Every version of every pod from now on, in order: what was there for a moment only is in it too."""
 
     def __init__(self, cluster):
-        line = [KUBECTL, "--kubeconfig", str(cluster.kubeconfig), "get", "pods", "--watch", "-o", "json"]
+        line = cluster.kubectl_line("get", "pods", "--watch", "-o", "json")
         self._process = subprocess.Popen(line, env=cluster.environment(), stdout=subprocess.PIPE, text=True)
         self.versions = []
         self._thread = threading.Thread(target=self._take)

@@ -5,12 +5,9 @@ import os
 import subprocess
 
 import pytest
-from worlds import KUBECTL, until
+from worlds import until
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(KUBECTL is None, reason="needs kubectl on PATH: the scenarios of kubectl are not run"),
-]
+pytestmark = pytest.mark.e2e
 
 # Each life writes what is no text, progress bars and a line longer than the CRI's 16 KiB, half of it at once and half
 # when the scenario says so; the first ends with 1 and the second with 0. What it has written is kept beside it
@@ -50,8 +47,7 @@ def test_logs_are_what_was_written_across_a_restart(cluster, tmp_path):
     lives = []
     for life in (1, 2):
         until(lambda life=life: runs(cluster, pod, restarts=life - 1), f"life {life}")
-        line = [KUBECTL, "--kubeconfig", str(cluster.kubeconfig), "logs", "-f", pod]
-        kubectl = subprocess.Popen(line, stdout=subprocess.PIPE)
+        kubectl = subprocess.Popen(cluster.kubectl_line("logs", "-f", pod), stdout=subprocess.PIPE)
         begun = first_byte(kubectl)
         (tmp_path / f"go-{life}").touch()
         lives.append(begun + kubectl.communicate(timeout=60)[0])

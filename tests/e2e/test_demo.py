@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from worlds import kubectl
 
 pytestmark = pytest.mark.e2e
 
@@ -104,12 +104,10 @@ def test_the_proof_holds_and_nothing_is_left(demo):
 
 
 def test_the_viewer_kills(demo):
-    kubectl = shutil.which("kubectl")
-    if not kubectl:
-        pytest.skip("kubectl is not installed")
+    there = kubectl()
     running = demo("--interactive")
     line = running.until(r"==> (kubectl --kubeconfig .* --force)")[1]
-    subprocess.run([kubectl, *line.split()[1:]], env=running.env, check=True, capture_output=True)
+    subprocess.run([there, *line.split()[1:]], env=running.env, check=True, capture_output=True)
     code, out = running.done()
     assert code == 0, running.err.read_text()
     assert "The proof holds" in out

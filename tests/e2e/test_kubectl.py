@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 from looking import uids
-from worlds import KUBECTL, until
+from worlds import until
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(KUBECTL is None, reason="needs kubectl on PATH: the scenarios of kubectl are not run"),
-]
+pytestmark = pytest.mark.e2e
 
 REFERENCE = Path(__file__).parents[1] / "data" / "jobset-elastic-v5e16x3.yaml"
 
@@ -52,13 +49,12 @@ def test_describe_tells_the_events(cluster, applied):
 
 
 def test_watch_and_logs_follow(cluster, applied):
-    base = [KUBECTL, "--kubeconfig", str(cluster.kubeconfig)]
     head = cluster.pod("demo-elastic-pathways-head")
-    with subprocess.Popen([*base, "logs", "-f", head], stdout=subprocess.PIPE, text=True) as logs:
+    with subprocess.Popen(cluster.kubectl_line("logs", "-f", head), stdout=subprocess.PIPE, text=True) as logs:
         lines = [logs.stdout.readline() for _ in range(20)]
         logs.terminate()
     assert lines == [f"line {number}\n" for number in range(20)]
-    with subprocess.Popen([*base, "get", "pods", "-w"], stdout=subprocess.PIPE, text=True) as watch:
+    with subprocess.Popen(cluster.kubectl_line("get", "pods", "-w"), stdout=subprocess.PIPE, text=True) as watch:
         [watch.stdout.readline() for _ in range(14)]
         victim = cluster.pod("demo-elastic-worker-1-0")
         cluster.kubectl("delete", "pod", victim, "--grace-period=0", "--force", "--wait=false")
@@ -109,7 +105,7 @@ def test_apply_again_changes_nothing_and_a_change_of_replicas_is_refused(cluster
     assert cluster.json("status", "demo-elastic")["phase"] == "Running"
     assert uids(cluster, "pods") == before
     applied.write_text(applied.read_text().replace("replicas: 3", "replicas: 2"))
-    done = subprocess.run([KUBECTL, "--kubeconfig", str(cluster.kubeconfig), "apply", "-f", str(applied)],
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    line = cluster.kubectl_line("apply", "-f", str(applied))
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "immutable" in done.stderr

@@ -4,12 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from worlds import KUBECTL
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(KUBECTL is None, reason="needs kubectl on PATH: the scenarios of kubectl are not run"),
-]
+pytestmark = pytest.mark.e2e
 
 REFERENCE = Path(__file__).parents[1] / "data" / "jobset-elastic-v5e16x3.yaml"
 POD = {

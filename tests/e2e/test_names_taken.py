@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from worlds import KUBECTL, until
+from worlds import until
 
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.connect import TargetOptions, connect
@@ -50,7 +50,6 @@ def test_ends_are_remembered(cluster):
     assert cluster.create("bad", "--if-exists=replace-finished", "--yes", command=BRIEF).stdout.startswith("Replaced")
 
 
-@pytest.mark.skipif(KUBECTL is None, reason="needs kubectl on PATH")
 def test_suspended_and_resumed_as_the_error_says(cluster):
     cluster.create("held", "--queue=none")
     cluster.patch("jobset", "held", {"spec": {"suspend": True}})

@@ -10,7 +10,7 @@ ERROR = NoGoError("etcd-3.6.16 is not built yet and there is no Go on PATH")
 
 @pytest.mark.parametrize("value", ["", "false", "0"])
 def test_without_go_a_test_is_skipped(value):
-    with pytest.raises(pytest.skip.Exception, match=r"no real control plane: etcd-3\.6\.16 is not built"):
+    with pytest.raises(pytest.skip.Exception, match=r"needs the real control plane, .*: etcd-3\.6\.16 is not built"):
         pytest_plugin.unavailable(ERROR, {"CI": value})
 
 
@@ -20,12 +20,33 @@ def test_in_ci_it_fails(value):
         pytest_plugin.unavailable(ERROR, {"CI": value})
 
 
-def test_the_summary_counts_ours_only():
-    ours = f"('conftest.py', 3, 'Skipped: no real control plane: {ERROR}')"
-    assert pytest_plugin.summary([ours, "('x.py', 1, 'Skipped: needs kubectl')", ours]) == (
-        f"2 tests of the real control plane were SKIPPED: {ERROR}"
-    )
-    assert pytest_plugin.summary(["('x.py', 1, 'Skipped: needs kubectl')"]) == ""
+MISSES = """
+import pytest
+from testbed.pytest_plugin import missing
+
+@pytest.mark.parametrize("number", range(2))
+def test_of_a_tool(number): missing("kubectl", "there is none on PATH", {})
+
+def test_of_another(): missing("the real control plane", "there is no Go on PATH", {})
+
+def test_that_is_skipped(): pytest.skip("needs more patience")
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_the_end_of_a_run_counts_what_was_missing(pytester, workers):
+    pytester.makeconftest('pytest_plugins = ["testbed.pytest_plugin"]')
+    pytester.makepyfile(MISSES)
+    ran = pytester.runpytest_subprocess(*workers)
+    ran.assert_outcomes(skipped=4)
+    assert sorted(line.strip("! ") for line in ran.outlines if line.startswith("!")) == [
+        "1 SKIPPED for want of the real control plane: there is no Go on PATH",
+        "2 SKIPPED for want of kubectl: there is none on PATH",
+    ]
+
+
+def test_a_run_that_misses_nothing_says_nothing():
+    assert pytest_plugin.summary(["('x.py', 1, 'Skipped: needs more patience')"]) == []
 
 
 def test_one_thing_runs_at_a_time():

@@ -132,6 +132,20 @@ def test_pods_of_a_job_that_vanished_lose_their_finalizer():
     on_virtual_time(test)
 
 
+def test_a_pod_without_an_owner_loses_its_finalizer_whoever_took_the_owner_away():
+    """The garbage collector takes it away before the Job goes, and either may be heard of first."""
+
+    async def test(made):
+        await made.kube.create("jobs", job(), "default")
+        await made.advance(3)
+        name = next(iter((await made.pods()).values()))["metadata"]["name"]
+        await made.kube.patch("pods", name, {"metadata": {"ownerReferences": None}}, "default")
+        await made.advance(0.5)
+        assert not (await made.kube.get("pods", name, "default"))["metadata"].get("finalizers")
+
+    on_virtual_time(test)
+
+
 def test_a_job_of_another_manager_is_left_alone():
     async def test(made):
         await made.kube.create("jobs", job(managedBy="example.com/other"), "default")

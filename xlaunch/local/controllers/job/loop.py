@@ -80,10 +80,11 @@ class JobController:
         elif is_terminal(pod) or is_deleting(pod):
             self._seen.setdefault(uid_of(pod), self._clock.now())
         owner = controller_of(pod)
-        if owner is None or owner["kind"] != KIND:
+        if owner is not None and owner["kind"] != KIND:
             return
-        job = self._jobs.objects.get((pod["metadata"]["namespace"], owner["name"]))
-        if job is not None and uid_of(job) == owner["uid"] and not end_of(job):
+        # The collector takes an orphan's owner away before that goes, and this may be heard of before the other
+        job = self._jobs.objects.get((pod["metadata"]["namespace"], owner["name"])) if owner else None
+        if owner and job is not None and uid_of(job) == owner["uid"] and not end_of(job):
             self._queue.add_after(key_of(job), BATCH_SECONDS)
         elif kind != "DELETED" and TRACKING_FINALIZER in finalizers_of(pod):
             self._orphans.add(key_of(pod))

@@ -23,16 +23,22 @@ from testbed.instance import Instance
 
 # Why a test did not run, as `missing` writes it and `summary` finds it
 MISSING = "needs {}, which is not here: {}"
-LOGS = pytest.StashKey[Path]()
+STAGE = pytest.StashKey["Stage"]()
 
 Start = Callable[[ControlPlane], Instance]
 T = TypeVar("T")
 
 
 class Stage:
-    """What runs now. One thing at a time: a control plane that nobody uses takes a tenth of a processor."""
+    """What runs now. One thing at a time: a control plane that nobody uses takes a tenth of a processor.
 
-    def __init__(self) -> None:
+    `directory` makes one for a control plane, and `say` tells whoever waits. `logs`: where those of what runs now are.
+    """
+
+    def __init__(self, directory: Callable[[], Path], say: Callable[[str], None]) -> None:
+        self.logs: Path | None = None
+        self._directory = directory
+        self._say = say
         self._key: object = None
         self._found: object = None
         self._stack = ExitStack()
@@ -45,45 +51,45 @@ class Stage:
             self._key = key
         return cast("T", self._found)
 
+    def launch(self, plane: ControlPlane, stack: ExitStack) -> Instance:
+        """A control plane that ends with the stack; without Go the test that asks is skipped. For `start` of `get`."""
+        self.logs = self._directory()
+        try:
+            return stack.enter_context(plane.running(self.logs, say=self._say))
+        except NoGoError as error:
+            unavailable(error, os.environ)
+
     def close(self) -> None:
         """Ends it."""
-        self._key = self._found = None
+        self._key = self._found = self.logs = None
         self._stack.close()
 
 
 @pytest.fixture(scope="session")
-def stage() -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Stage]:
     """Where control planes run."""
-    made = Stage()
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+
+    def say(line: str) -> None:
+        # A build takes minutes: whoever runs the tests should know why nothing moves
+        with capture.global_and_fixture_disabled():
+            pytestconfig.get_terminal_writer().line(f"\n{line}")
+
+    made = pytestconfig.stash[STAGE] = Stage(partial(tmp_path_factory.mktemp, "control-plane"), say)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def control_planes(stage: Stage, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Start:
+def control_planes(stage: Stage) -> Start:
     """Gives a running control plane; the same one for the same parameters, until another one is asked for."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-
-    def say(line: str) -> None:
-        # A build takes minutes: whoever runs the tests should know why nothing moves
-        with capture.global_and_fixture_disabled():
-            request.config.get_terminal_writer().line(f"\n{line}")
-
-    def start(plane: ControlPlane, stack: ExitStack) -> Instance:
-        try:
-            return stack.enter_context(plane.running(tmp_path_factory.mktemp("control-plane"), say=say))
-        except NoGoError as error:
-            unavailable(error, os.environ)
-
-    return lambda plane: stage.get(plane, partial(start, plane))
+    return lambda plane: stage.get(plane, partial(stage.launch, plane))
 
 
 @pytest.fixture
 def control_plane(request: pytest.FixtureRequest, control_planes: Start) -> Instance:
-    """The control plane of one test; a failure names the directory of its logs."""
-    instance = control_planes(getattr(request, "param", ControlPlane()))
-    request.node.stash[LOGS] = instance.directory
-    return instance
+    """The control plane of one test."""
+    return control_planes(getattr(request, "param", ControlPlane()))
 
 
 def unavailable(error: NoGoError, env: Mapping[str, str]) -> NoReturn:
@@ -132,10 +138,12 @@ def group_of(item: pytest.Item) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Adds where the control plane's logs are to the report of a test that failed."""
+    """Adds where the control plane's logs are to the report of a test that failed, whatever fixture led it there."""
     report = yield
-    if report.failed and LOGS in item.stash:
-        report.sections.append(("Logs of the control plane", str(item.stash[LOGS])))
+    used = "stage" in getattr(item, "fixturenames", ()) and item.get_closest_marker("real")
+    stage = item.config.stash.get(STAGE, None)
+    if report.failed and used and stage and stage.logs:
+        report.sections.append(("Logs of the control plane", str(stage.logs)))
     return report
 
 

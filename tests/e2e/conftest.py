@@ -1,15 +1,12 @@
 """Clusters for the scenarios: each scenario is written once and runs on both control planes."""
 
-import os
 from contextlib import ExitStack
 from functools import partial
 
 import pytest
 from worlds import World, attached, rehearsal
 
-from testbed.build import NoGoError
 from testbed.control_plane import ControlPlane
-from testbed.pytest_plugin import unavailable
 
 TIME_SCALE = "0.1"
 SIZE = ("--tpu-type=v5litepod-16", "--slices=3", "--heads=3")
@@ -47,7 +44,7 @@ def clusters(tmp_path_factory, stage):
         return World(home, ("--cluster=local",), embeddeds.enter_context(up), unit=float(TIME_SCALE))
 
     def real(label, stack):
-        plane = stack.enter_context(REAL[label].running(tmp_path_factory.mktemp("control-plane")))
+        plane = stage.launch(REAL[label], stack)
         agent = (*SIZE, *AGENTS.get(label, ()))
         stack.enter_context(attached(plane.kubeconfig, *agent, log=plane.directory / "node-agent.log"))
         flags = (f"--kubeconfig={plane.kubeconfig}",)
@@ -56,10 +53,7 @@ def clusters(tmp_path_factory, stage):
     def cluster(label):
         if label in EMBEDDED:
             return found.get(label) or found.setdefault(label, embedded(label))
-        try:
-            return stage.get(label, partial(real, label))
-        except NoGoError as error:
-            unavailable(error, os.environ)
+        return stage.get(label, partial(real, label))
 
     with ExitStack() as embeddeds:
         yield cluster

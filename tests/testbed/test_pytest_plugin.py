@@ -1,4 +1,6 @@
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -49,7 +51,12 @@ def test_a_run_that_misses_nothing_says_nothing():
     assert pytest_plugin.summary(["('x.py', 1, 'Skipped: needs more patience')"]) == []
 
 
-def test_one_thing_runs_at_a_time():
+@pytest.fixture
+def stage(tmp_path):
+    return pytest_plugin.Stage(lambda: tmp_path, print)
+
+
+def test_one_thing_runs_at_a_time(stage):
     told = []
 
     def start(name, stack):
@@ -57,23 +64,76 @@ def test_one_thing_runs_at_a_time():
         stack.callback(told.append, f"{name} ends")
         return name
 
-    stage = pytest_plugin.Stage()
     assert [stage.get(name, partial(start, name)) for name in ("a", "a", "b", "a")] == ["a", "a", "b", "a"]
     stage.close()
     assert told == ["a starts", "a ends", "b starts", "b ends", "a starts", "a ends"]
 
 
-def test_what_does_not_start_is_no_longer_there():
+def test_what_does_not_start_is_no_longer_there(stage):
     def broken(stack):
         stack.callback(told.append, "ends")
         raise RuntimeError
 
     told = []
-    stage = pytest_plugin.Stage()
     with pytest.raises(RuntimeError):
         stage.get("a", broken)
     assert stage.get("b", lambda stack: "b") == "b"
     assert told == ["ends"]
+
+
+FAILING = """
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+@dataclass(frozen=True)
+class Plane:
+    broken: bool = False
+
+    @contextmanager
+    def running(self, directory, say):
+        assert not self.broken
+        yield SimpleNamespace(directory=directory)
+
+@pytest.fixture(scope="module")
+def elsewhere(stage):
+    return stage.get("elsewhere", lambda stack: [stage.launch(Plane(), stack)])
+
+@pytest.mark.real
+@pytest.mark.parametrize("control_plane", [Plane(), Plane(broken=True)], indirect=True, ids=["runs", "broken"])
+def test_by_the_fixture(control_plane): assert False, control_plane.directory
+
+@pytest.mark.real
+@pytest.mark.parametrize("number", [1, 2])
+def test_by_another(elsewhere, number): assert False, elsewhere[0].directory
+
+def test_that_could(elsewhere): assert False
+
+@pytest.mark.real
+def test_without_any(): assert False
+"""
+
+
+def test_a_failure_names_the_directory_of_the_logs(pytester):
+    """Also to a test that comes to its control plane by a fixture of a longer life."""
+    pytester.makeini("[pytest]\nmarkers =\n  real: runs there\n  xdist_group: of xdist")
+    pytester.makeconftest('pytest_plugins = ["testbed.pytest_plugin"]')
+    pytester.makepyfile(FAILING)
+    ran = pytester.runpytest_subprocess()
+    ran.assert_outcomes(failed=5, errors=1)
+    told, test = {}, ""
+    for before, line in pairwise(ran.outlines):
+        test = line.strip("_ ") if line.startswith("_") else test
+        if "Logs of the control plane" in before:
+            told[test] = Path(line).name
+    assert told == {
+        "test_by_the_fixture[runs]": "control-plane0",
+        "ERROR at setup of test_by_the_fixture[broken]": "control-plane1",
+        "test_by_another[1]": "control-plane2",
+        "test_by_another[2]": "control-plane2",
+    }
 
 
 TESTS = """

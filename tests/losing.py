@@ -11,7 +11,11 @@ from worlds import until
 PODS = "/api/v1/namespaces/default/pods"
 # Seconds that a busy machine may take for a deletion, a sync of the Job controller and a new pod
 LOAD = 9.0
-DELAY = re.compile(r'"enqueueing job".* key="[^"/]+/(?P<job>[^"]+)" delay="(?:(?P<minutes>\d+)m)?(?P<seconds>[\d.]+)s"')
+# What the Job controllers say of a back-off: the real one what is left of it, the embedded one all of it
+REAL_DELAY = re.compile(
+    r'"enqueueing job".* key="[^"/]+/(?P<job>[^"]+)" delay="(?:(?P<minutes>\d+)m)?(?P<seconds>[\d.]+)s"'
+)
+DELAY = re.compile(r"Job [^ /]+/(?P<job>\S+) has lost \d+ pods and waits (?P<minutes>)(?P<seconds>\d+) s for others")
 
 
 def hosts(cluster, name, index):
@@ -47,15 +51,20 @@ def waited(cluster, name, index, host, began):
     return datetime.fromisoformat(pod["metadata"]["creationTimestamp"]).timestamp() - began
 
 
-def is_about(seconds, base, cluster):
-    """Whether a wait was that of `base` seconds of the cluster: its stamps are whole seconds of everybody."""
-    return base * cluster.unit - 1 <= seconds <= base * cluster.unit + LOAD
+def is_about(seconds, base, cluster, job):
+    """Whether a wait for a host of that Job was one of `base` seconds of the cluster.
+
+    Stamps are whole seconds of everybody, too coarse for the embedded one: so its controller must have said it, too.
+    """
+    said = cluster.plane or delays(cluster, job)[-1] == base
+    return bool(said) and base * cluster.unit - 1 <= seconds <= base * cluster.unit + LOAD
 
 
 def delays(cluster, job):
-    """The waits that the real Job controller has announced for a Job, in seconds, in order; its log has them."""
-    log = (cluster.plane.directory / "kube-controller-manager.log").read_text(errors="replace")
-    found = (match for match in DELAY.finditer(log) if match["job"] == job)
+    """The waits that the Job controller has announced for a Job, in seconds, in order; its log has them."""
+    real = cluster.plane and cluster.plane.directory / "kube-controller-manager.log"
+    log = (real or cluster.kubeconfig.parent / "server.log").read_text(errors="replace")
+    found = (match for match in (REAL_DELAY if real else DELAY).finditer(log) if match["job"] == job)
     return [60 * int(match["minutes"] or 0) + float(match["seconds"]) for match in found]
 
 

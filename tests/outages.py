@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import subprocess
 import threading
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,8 +9,15 @@ from datetime import datetime
 from losing import hosts, row
 from worlds import until
 
+from xlaunch.cluster.api import namespaced
+from xlaunch.cluster.connect import TargetOptions, connect
+from xlaunch.cluster.watch import watch
+from xlaunch.core.clock import SystemClock
+from xlaunch.core.pods import is_ready
+
 # The labels of clusters on which a silent node is noticed after some 10 s of everybody's time
 FAST_NODES = ("embedded-fast-nodes", "real-fast-nodes")
+TPU_NODES, HEAD_NODES = "cloud.google.com/gke-tpu-topology", "!cloud.google.com/gke-tpu-topology"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 # Seconds of everybody's time for which pods stay on a silent node: enough to look at them on a busy machine
 PATIENCE = 15
@@ -25,6 +31,16 @@ def lost(cluster, *nodes):
         yield
     finally:
         restore(cluster, nodes)
+
+
+@contextmanager
+def cordoned(cluster, selector):
+    """The nodes with these labels take no more pods for a while."""
+    try:
+        cluster.kubectl("cordon", "-l", selector)
+        yield
+    finally:
+        cluster.kubectl("uncordon", "-l", selector)
 
 
 def restore(cluster, nodes):
@@ -118,31 +134,39 @@ def is_deleting(cluster, pod):
     return "deletionTimestamp" in cluster.get("pod", pod)["metadata"]
 
 
+def is_head_first(history, name):
+    """Whether the head was ready before any worker's pod was made, by the order in which the API server told it."""
+    told = [(each["metadata"]["name"], is_ready(each)) for each in list(history.versions)]
+    ready = next(at for at, (pod, good) in enumerate(told) if pod.startswith(f"{name}-pathways-head") and good)
+    return ready < next(at for at, (pod, _) in enumerate(told) if pod.startswith(f"{name}-worker"))
+
+
 class PodHistory:
     """Every version of every pod from now on, in order: what was there for a moment only is in it too."""
 
     def __init__(self, cluster):
-        line = cluster.kubectl_line("get", "pods", "--watch", "-o", "json")
-        self._process = subprocess.Popen(line, env=cluster.environment(), stdout=subprocess.PIPE, text=True)
-        self.versions = []
+        # A connection of its own: the scenario goes on using the other one
+        api = connect(TargetOptions(kubeconfig=str(cluster.kubeconfig)), {}).api
+        self._changes = watch(api, namespaced(api, "v1", "pods"), clock=SystemClock(), period=1)
+        self.versions = list(next(self._changes).items)
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._take)
-        self._thread.start()
 
     def _take(self):
-        decoder, text = json.JSONDecoder(), ""
-        for line in self._process.stdout:
-            text += line
-            if line == "}\n":
-                self.versions.append(decoder.decode(text))
-                text = ""
+        for change in self._changes:
+            if self._over.is_set():
+                return
+            if change.object:
+                self.versions.append(change.object)
 
     def __enter__(self):
+        self._thread.start()
         return self
 
     def __exit__(self, *_):
-        self._process.terminate()
+        self._over.set()
         self._thread.join()
 
     def of(self, pod):
         """The versions of one pod."""
-        return [each for each in self.versions if each["metadata"]["name"] == pod]
+        return [each for each in list(self.versions) if each["metadata"]["name"] == pod]

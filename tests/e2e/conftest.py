@@ -11,7 +11,7 @@ from testbed.control_plane import ControlPlane
 TIME_SCALE = "0.1"
 SIZE = ("--tpu-type=v5litepod-16", "--slices=3", "--heads=3")
 
-# What a scenario may ask for with its mark `clusters`. Those on `embedded` and `real` must be the same ones
+# What a scenario may ask for with its mark `clusters`; tests/test_scenarios.py holds that it asks for both of a kind
 EMBEDDED = {
     "embedded": (),
     "embedded+RestartJob": ("--feature-gate=RestartJob",),

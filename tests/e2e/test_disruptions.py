@@ -72,7 +72,7 @@ def test_an_eviction_and_a_drain_are_losses_with_their_reason(cluster, gate):
         assert row(cluster, "moved", 0)["lost"] == 1
         until(lambda: history.of(evicted), "the watch")
         (gate / "go").touch()
-        assert is_about(waited(cluster, "moved", 0, 1, began), 10, cluster)
+        assert is_about(waited(cluster, "moved", 0, 1, began), 10, cluster, "moved-worker-0")
         drained = hosts(cluster, "moved", 1)[2]
         node = drained["spec"]["nodeName"]
         began = time.time()
@@ -145,6 +145,7 @@ def preemptor(node):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "preemptor"}, "spec": spec}
 
 
+@pytest.mark.clusters("embedded", "real", "real-1.37.2")
 @pytest.mark.verified("0.B", "8.5", "8.6")
 def test_workers_that_exit_0_are_done_and_never_replaced(cluster):
     """Nothing but the alarm says so, and its command brings the slice back."""
@@ -203,7 +204,7 @@ def test_a_worker_that_exits_0_late_is_replaced_where_its_loss_was_counted(clust
         assert 2 not in hosts(cluster, "late", 0)
         assert completed_indexes(cluster, "late-worker-0") == "2"
     else:
-        assert is_about(waited(cluster, "late", 0, 2, began), 10, cluster)
+        assert is_about(waited(cluster, "late", 0, 2, began), 10, cluster, "late-worker-0")
         until(lambda: whole(cluster, "late", 0), "the slice to be whole")
         back = until(lambda: done(cluster, "late", 0, 0), "the pod that has ended to go")
         assert (back["ready"], back["lost"]) == (4, 1)

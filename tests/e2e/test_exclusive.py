@@ -1,13 +1,12 @@
 """One slice per node pool: what the loss of a slice's first host, its leader, means for the others."""
 
 import time
-from contextlib import contextmanager
 
 import pytest
 from following import COUNTING, Following, counting
 from looking import events
 from losing import LOAD, counted, ends, goes_on, hosts, is_about, lose, row, waited, whole
-from outages import alarm, obey
+from outages import TPU_NODES, alarm, cordoned, made, obey
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -31,16 +30,6 @@ def pools(cluster, name, index):
     return {node["metadata"]["labels"]["cloud.google.com/gke-nodepool"] for node in nodes}
 
 
-@contextmanager
-def cordoned(cluster):
-    """No leader gets a node for a while: where one gets it at once, no follower is refused."""
-    try:
-        cluster.kubectl("cordon", "-l", "cloud.google.com/gke-tpu-topology")
-        yield
-    finally:
-        cluster.kubectl("uncordon", "-l", "cloud.google.com/gke-tpu-topology")
-
-
 def uid_by_host(cluster, name, index):
     return {host: pod["metadata"]["uid"] for host, pod in hosts(cluster, name, index).items()}
 
@@ -48,7 +37,8 @@ def uid_by_host(cluster, name, index):
 @pytest.mark.verified("9.1", "9.2")
 def test_a_lost_leader_comes_back_in_the_pool_of_its_followers(cluster):
     """Alone in one slice, with a follower in the other."""
-    with cordoned(cluster):
+    # No leader gets a node for a while: where one gets it at once, no follower is refused
+    with cordoned(cluster, TPU_NODES):
         cluster.create("leader", slices=2, command=("bash", "-c", COUNTING))
         for job in ("leader-worker-0", "leader-worker-1"):
             until(lambda job=job: ("Warning", "FailedCreate", REFUSED) in events(cluster, job), "a follower's refusal")
@@ -62,8 +52,8 @@ def test_a_lost_leader_comes_back_in_the_pool_of_its_followers(cluster):
     alone, _ = lose(cluster, "leader", 0, 0)
     both, _ = lose(cluster, "leader", 1, 0, 3)
     goes_on(cluster, "leader")
-    assert is_about(waited(cluster, "leader", 0, 0, alone), 10, cluster)
-    assert is_about(waited(cluster, "leader", 1, 3, both), 20, cluster)
+    assert is_about(waited(cluster, "leader", 0, 0, alone), 10, cluster, "leader-worker-0")
+    assert is_about(waited(cluster, "leader", 1, 3, both), 20, cluster, "leader-worker-1")
     until(lambda: whole(cluster, "leader", 0) and whole(cluster, "leader", 1), "the slices to be whole")
     after = [uid_by_host(cluster, "leader", index) for index in (0, 1)]
     assert [pools(cluster, "leader", index) for index in (0, 1)] == places
@@ -100,3 +90,38 @@ def test_a_failed_leader_lets_no_follower_in_and_the_alarm_knows_what_helps(clus
     assert cluster.look("status", "stuck")["alarms"] == []
     assert len(following.lives()) == 1
     ends(cluster, "stuck", following)
+
+
+@pytest.mark.verified("9.4")
+@pytest.mark.long
+def test_a_slice_whose_hosts_have_all_failed_waits_for_its_failed_leader_to_go(cluster):
+    """As after a shutdown of their nodes."""
+    counting(cluster, "down")
+    following = Following(cluster, "down")
+    failed = {pod["metadata"]["uid"]: pod["metadata"]["name"] for pod in hosts(cluster, "down", 0).values()}
+    began = time.time()
+    for pod in failed.values():
+        cluster.kubectl("patch", "pod", pod, "-p", '{"spec":{"activeDeadlineSeconds":1}}')
+    until(lambda: counted(cluster, "down", 4, 0), "all losses to count")
+    leader = until(lambda: new_pods(cluster, failed), "a new leader", timeout=150)
+    assert list(leader) == [0]
+    assert is_about(made(leader[0]) - began, 80, cluster, "down-worker-0")
+    told = alarm(cluster, "down")
+    assert (told["reason"], told["next"].split()[:3]) == ("FailedLeader", ["kubectl", "delete", "pod"])
+    refused = refusals(cluster, "down-worker-0")
+    until(lambda: refusals(cluster, "down-worker-0") > refused, "one more refusal")
+    assert list(new_pods(cluster, failed)) == [0]
+    goes_on(cluster, "down")
+    obey(cluster, told)
+    back = until(lambda: whole(cluster, "down", 0), "the slice to be whole")
+    assert (back["lost"], back["missing"], back["budgetLeft"]) == (4, 0, 4)
+    until(lambda: not cluster.look("status", "down")["alarms"], "the alarm to go")
+    assert len(following.lives()) == 1
+    ends(cluster, "down", following)
+
+
+def new_pods(cluster, old):
+    """The slice's pods by host that are not among the old ones."""
+    pods = [each for each in cluster.get("pods") if each["metadata"]["name"].startswith("down-worker-0-")]
+    new = [each for each in pods if each["metadata"]["uid"] not in old]
+    return {int(each["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]): each for each in new}

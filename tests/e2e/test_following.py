@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from following import Following, counting, kill
+from losing import goes_on
 from worlds import World, until
 
 pytestmark = pytest.mark.e2e
@@ -20,6 +21,7 @@ def test_every_line_once_across_a_restart_of_the_container(cluster):
     following.says("pathways-proxy has restarted in pod")
     proxy = until(lambda: restarted(cluster, "inplace", "pathways-proxy"), "the restart to show")
     assert (proxy["restartCount"], proxy["lastExit"]["code"], proxy["lastExit"]["signal"]) == (1, 137, "SIGKILL")
+    goes_on(cluster, "inplace")
     logs = [cluster.kubectl("logs", pod, "-c", "pathways-proxy", *more) for more in (["--previous"], [])]
     until(lambda: len(following.lines) >= sum(len(log.splitlines()) for log in logs), "all lines")
     cluster.xlaunch("workload", "delete", "inplace", "--yes")

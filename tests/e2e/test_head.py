@@ -5,7 +5,7 @@ import json
 import pytest
 from following import Following, counting, kill
 from looking import ATTEMPT, FORCED, Obeying, conditions, events, names, uids
-from losing import unbroken
+from losing import goes_on, unbroken
 from worlds import until
 
 pytestmark = pytest.mark.e2e
@@ -87,12 +87,13 @@ def test_main_exits_with_an_error_until_no_restart_is_left(cluster, tmp_path):
 
 
 def test_containers_are_killed(cluster):
-    """Proxy and worker restart in place and are counted where they are; main does not, and ends the workload."""
-    counting(cluster, "shot", "--max-restarts=0", slices=2)
+    """Proxy and worker restart in place and are counted where they are; main does not, and all begins anew."""
+    counting(cluster, "shot", "--max-restarts=1", slices=2)
     following = Following(cluster, "shot")
     following.grows(1)
     head, worker = cluster.pod("shot-pathways-head"), cluster.pod("shot-worker-1-2")
     kill(cluster, head, "pathways-proxy")
+    kill(cluster, head, "pathways-rm")
     kill(cluster, worker, "pathways-worker")
 
     def counts():
@@ -100,16 +101,34 @@ def test_containers_are_killed(cluster):
         slices = [
             (each["ready"], each["inPlaceRestarts"], each["lost"], each["budgetLeft"]) for each in status["slices"]
         ]
-        return container(status, "pathways-proxy")["restartCount"], slices, status["jobset"]["restarts"]
+        restarts = [container(status, f"pathways-{each}")["restartCount"] for each in ("proxy", "rm")]
+        return restarts, slices, status["jobset"]["restarts"]
 
-    until(lambda: counts() == (1, [(4, 0, 0, 8), (4, 1, 0, 6)], 0), "each restart to be counted where it was")
+    until(lambda: counts() == ([1, 1], [(4, 0, 0, 8), (4, 1, 0, 6)], 0), "each restart to be counted where it was")
     assert len(following.lives()) == 1
+    goes_on(cluster, "shot")
     kill(cluster, head, "main")
+    following.grows(2)
+    following.says("main ended with exit code 137 (SIGKILL); applying RestartJobSet failure policy action")
+    cluster.xlaunch("wait", "shot", "--for=running")
+    status = cluster.json("status", "shot")
+    assert (status["jobset"]["restarts"], container(status, "pathways-proxy")["restartCount"]) == (1, 0)
+    assert [(each["inPlaceRestarts"], each["lost"], each["budgetLeft"]) for each in status["slices"]] == [(0, 0, 8)] * 2
+    goes_on(cluster, "shot")
+    kill(cluster, cluster.pod("shot-pathways-head"), "main")
     assert following.done() == 10
     assert following.said[-2] == "main ended with exit code 137 (SIGKILL)."
-    main = container(cluster.json("status", "shot"), "main")
-    assert (main["lastExit"]["code"], main["lastExit"]["signal"], main["restartCount"]) == (137, "SIGKILL", 0)
-    assert cluster.json("wait", "shot", code=10)["exitCode"] == 137
+    assert (len(following.lives()), unbroken(following)) == (2, True)
+    workers_go(cluster, "shot")
+    status = cluster.json("status", "shot", "--exit-code", code=10)
+    main = container(status, "main")
+    assert (status["phase"], status["reason"], status["head"]["phase"]) == ("Failed", "ReachedMaxRestarts", "Failed")
+    assert (main["exit"]["code"], main["exit"]["signal"], main["restartCount"]) == (137, "SIGKILL", 0)
+    waited = cluster.json("wait", "shot", code=10)
+    assert (waited["result"], waited["reason"], waited["exitCode"]) == ("Failed", "ReachedMaxRestarts", 137)
+    kept = cluster.xlaunch("logs", "shot", code=10).stdout.splitlines()
+    assert kept == following.lines[-len(kept) :]
+    assert kept[0].endswith(" 1")
 
 
 @pytest.mark.verified("6.1")
@@ -127,6 +146,9 @@ def test_the_head_pod_is_deleted_until_no_restart_is_left(cluster):
     told = "applying RestartJobSet failure policy action (first failed job: gone-pathways-head-0)"
     assert ("Warning", "RestartJobSetFailurePolicyAction", told) in events(cluster, "gone")
     following.says(told)
+    status = cluster.json("status", "gone")
+    assert (status["jobset"]["restarts"], status["jobset"]["maxRestarts"], status["alarms"]) == (1, 1, [])
+    goes_on(cluster, "gone")
     cluster.kubectl("delete", "pod", cluster.pod("gone-pathways-head"), *FORCED)
     assert following.done() == 10
     assert (len(following.lives()), unbroken(following)) == (2, True)

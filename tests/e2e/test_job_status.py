@@ -38,7 +38,7 @@ def test_status_is_true_while_the_job_is_not(cluster):
         true = {"active": 4 - len(lost), "ready": 4 - len(lost), "failed": len(lost), "slices": 1}
         until(lambda: told(cluster) == true, f"{true} to be told")
         assert row(cluster, "partial")["missing"] == len(lost)
-    assert is_about(waited(cluster, "partial", 1, 1, began), wait, cluster)
+    assert is_about(waited(cluster, "partial", 1, 1, began), wait, cluster, "partial-worker-1")
     back = until(lambda: over(cluster), "the slice to be whole")
     assert (back["missing"], back["lost"], back["lostSince"]) == (0, len(lost), None)
     # The bug keeps the outage from JobSet's events too: with it they show the start of the replacement only

@@ -17,7 +17,7 @@ def test_one_host_waits_10_and_then_20_s(cluster):
     following = followed(cluster, "single")
     others = {pod["metadata"]["uid"] for pod in hosts(cluster, "single", 0).values()}
     began, _ = lose(cluster, "single", 1, 2, grace=None)
-    assert is_about(waited(cluster, "single", 1, 2, began), 10, cluster)
+    assert is_about(waited(cluster, "single", 1, 2, began), 10, cluster, "single-worker-1")
     back = until(lambda: whole(cluster, "single"), "the slice to be whole")
     assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (1, 7, 20.0)
     assert (back["inPlaceRestarts"], back["missing"], back["succeeded"], back["lostSince"]) == (0, 0, 0, None)
@@ -26,7 +26,7 @@ def test_one_host_waits_10_and_then_20_s(cluster):
     suspend(cluster, "single")
     following.grows(2)
     began, _ = lose(cluster, "single", 1, 2)
-    assert is_about(waited(cluster, "single", 1, 2, began), 20, cluster)
+    assert is_about(waited(cluster, "single", 1, 2, began), 20, cluster, "single-worker-1")
     back = until(lambda: whole(cluster, "single"), "the slice to be whole again")
     assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (2, 6, 40.0)
     assert row(cluster, "single", 0)["lost"] == 0
@@ -84,18 +84,21 @@ def test_a_whole_slice_is_lost_and_then_once_more(cluster):
         cluster.plane.restart("kube-controller-manager")
     passed = waited(cluster, "whole", 1, 3, began)
     # Whoever remembers takes 79 s at the least
-    assert passed < 70 if cluster.plane else is_about(passed, 80, cluster)
+    assert passed < 70 if cluster.plane else is_about(passed, 80, cluster, "whole-worker-1")
     back = until(lambda: whole(cluster, "whole"), "the slice to be whole again")
     assert (back["lost"], back["budgetLeft"], back["nextReplacementSeconds"]) == (4, 4, 160.0)
     until(lambda: len(completed(cluster)) == brackets[1] + 1, "the outage to end")
-    announced = len(delays(cluster, "whole-worker-1")) if cluster.plane else 0
+    announced = len(delays(cluster, "whole-worker-1"))
     lose(cluster, "whole", 1, 0, 1, 2, 3)
     short = until(lambda: counted(cluster, "whole", 8), "the second loss to show")
     assert (short["ready"], short["missing"], short["budgetLeft"]) == (0, 4, 0)
     assert 500 < short["nextReplacementSeconds"] <= 600
     until(lambda: len(started(cluster)) == brackets[0] + 2, "the second outage to begin")
-    if cluster.plane:  # whose controller manager has forgotten the first one
-        until(lambda: 75 < max(delays(cluster, "whole-worker-1")[announced:], default=0) <= 80, "the wait in the log")
+    shortest, longest = (75, 80) if cluster.plane else (600, 600)  # the real one has forgotten the first loss
+    until(
+        lambda: shortest <= max(delays(cluster, "whole-worker-1")[announced:], default=0) <= longest,
+        "the wait in the log",
+    )
     goes_on(cluster, "whole")
     assert len(following.lives()) == 1
     ends(cluster, "whole", following)

@@ -65,11 +65,12 @@ def without_coordinator(template):
 def test_the_longest_names_run(cluster, tmp_path):
     """37 characters with a subdomain of their own, 39 in a template without a coordinator; one more is refused."""
     longest, own = "b" * 37, f"--template={tmp_path / 'own.yaml.j2'}"
-    assert "more than the 22 that JobSet allows by default" in cluster.create(longest).stderr
+    here = ("bash", "-c", "echo here; sleep 600")
+    assert "more than the 22 that JobSet allows by default" in cluster.create(longest, command=here).stderr
     assert "has 38 characters and may have 37" in cluster.create("c" * 38, code=2).stderr
     shipped = cluster.xlaunch("template", "export", "pathways", target=False).stdout
     (tmp_path / "own.yaml.j2").write_text(without_coordinator(shipped))
-    cluster.create("d" * 39, own)
+    cluster.create("d" * 39, own, command=here)
     assert "has 40 characters and may have 39" in cluster.create("d" * 40, own, code=2).stderr
     for name in (longest, "d" * 39):
         assert cluster.json("wait", name, "--for=running")["result"] == "Running"
@@ -77,5 +78,9 @@ def test_the_longest_names_run(cluster, tmp_path):
     subdomain = cluster.get("jobset", longest)["spec"]["network"]["subdomain"]
     assert head["metadata"]["labels"]["jobset.sigs.k8s.io/coordinator"] == address(longest, subdomain)
     assert cluster.get("service", subdomain)["spec"]["clusterIP"] == "None"
+    for name in (longest, "d" * 39):
+        status = cluster.json("status", name)
+        assert (status["phase"], [each["ready"] for each in status["slices"]]) == ("Running", [4])
+        assert cluster.xlaunch("logs", name, "--no-follow").stdout == "here\n"
     listed = {each["name"]: each["phase"] for each in cluster.json("workload", "list")["items"]}
     assert listed == {longest: "Running", "d" * 39: "Running"}

@@ -3,6 +3,9 @@
 import json
 
 import pytest
+from following import Following, counting
+from looking import uids
+from losing import goes_on, unbroken
 from worlds import until
 
 from xlaunch.cluster import jobsets
@@ -29,14 +32,26 @@ def test_the_same_line_again(cluster):
 
 
 def test_a_replacement_has_new_pods_only(cluster):
-    cluster.create("swap")
-    cluster.xlaunch("wait", "swap", "--for=running")
-    old = {pod["metadata"]["uid"] for pod in cluster.get("pods")}
+    """Whoever follows the old one, or waits for its end, is not led on to the new one."""
+    counting(cluster, "swap")
+    old, before = uids(cluster, "pods"), uids(cluster, "jobsets")
+    following, waiting = Following(cluster, "swap"), cluster.start("wait", "swap", "-o", "json")
+    following.grows(1)
+    assert waiting.stderr.readline() == b"Waiting: swap is Running\n"
     made = cluster.create("swap", "--if-exists=replace", "--yes", command=("sleep", "601"))
     assert "Replaced swap" in made.stdout
     cluster.xlaunch("wait", "swap", "--for=running")
-    new = {pod["metadata"]["uid"] for pod in cluster.get("pods")}
+    new = uids(cluster, "pods")
     assert (len(new), old & new) == (5, set())
+    assert following.done() == 10
+    assert following.said[-1] == "swap was deleted."
+    assert (len(following.lives()), unbroken(following)) == (1, True)
+    told = json.loads(waiting.communicate(timeout=60)[0])
+    assert (waiting.returncode, told["result"] in ("Deleting", "Deleted")) == (10, True)
+    assert before.isdisjoint(uids(cluster, "jobsets"))
+    status = cluster.json("status", "swap")
+    assert (status["jobset"]["restarts"], [each["lost"] for each in status["slices"]]) == (0, [0])
+    goes_on(cluster, "swap")
 
 
 def test_ends_are_remembered(cluster):

@@ -8,6 +8,7 @@ from looking import conditions, events, uids
 from losing import LOAD, ends, goes_on, hosts, row, whole
 from outages import (
     FAST_NODES,
+    UNREACHABLE,
     alarm,
     disrupted,
     impatient,
@@ -17,6 +18,7 @@ from outages import (
     obey,
     patience,
     short_of_hosts,
+    tainted,
     told_to_go,
 )
 from worlds import until
@@ -98,6 +100,27 @@ def test_a_node_that_stays_away_costs_a_pod(cluster):
     until(lambda: brackets(cluster, "silent") == (begun + 1, ended + 1), "the outage to end")
     assert len(following.lives()) == 1
     ends(cluster, "silent", following)
+
+
+@pytest.mark.verified("7.1")
+def test_a_worker_tolerates_silence_for_30_seconds(cluster):
+    """Those of a flag that nobody has given, and of each side's own seconds."""
+    counting(cluster, "thirty")
+    following = Following(cluster, "thirty")
+    pod = hosts(cluster, "thirty", 0)[2]
+    name, node = pod["metadata"]["name"], pod["spec"]["nodeName"]
+    tolerated = {each.get("tolerationSeconds") for each in pod["spec"]["tolerations"] if each["key"] == UNREACHABLE}
+    assert tolerated == {30}
+    with lost(cluster, node):
+        until(lambda: row(cluster, "thirty", 0)["lost"] == 1, "the eviction", timeout=90)
+        since = told_to_go(cluster.get("pod", name)) - tainted(cluster.get("node", node))
+        assert 30 * cluster.unit - 1 <= since <= 30 * cluster.unit + LOAD
+        assert disrupted(cluster, name)[0] == "DeletionByTaintManager"
+        goes_on(cluster, "thirty")
+    back = until(lambda: whole(cluster, "thirty", 0), "the slice to be whole")
+    assert (back["lost"], back["missing"], back["budgetLeft"]) == (1, 0, 7)
+    assert len(following.lives()) == 1
+    ends(cluster, "thirty", following)
 
 
 def unscheduled(cluster):

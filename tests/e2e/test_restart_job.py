@@ -14,6 +14,7 @@ from losing import (
     followed,
     goes_on,
     hosts,
+    is_about,
     lose,
     quits,
     unbroken,
@@ -199,11 +200,22 @@ def test_without_the_gate_slice_is_refused_and_auto_is_pod(cluster):
     assert GATE_OFF in cluster.create("ungated", SLICE, "--dry-run=server", code=4).stderr
     assert cluster.get("jobsets") == []
     for action in ("Created ungated", "ungated is unchanged"):
-        done = cluster.create("ungated", AUTO)
+        done = cluster.create("ungated", AUTO, command=("bash", "-c", COUNTING))
         assert done.stdout.startswith(action)
         assert f"--restart-scope=auto means pod here: {GATE_OFF}." in done.stderr
     made = cluster.get("jobset", "ungated")
     assert made["metadata"]["annotations"][SCOPE_ANNOTATION] == "pod"
     assert "rules" not in made["spec"]["failurePolicy"]
     # A line that says what auto has found is the same line
-    assert cluster.create("ungated", "--restart-scope=pod").stdout.startswith("ungated is unchanged")
+    again = cluster.create("ungated", "--restart-scope=pod", command=("bash", "-c", COUNTING))
+    assert again.stdout.startswith("ungated is unchanged")
+    assert cluster.json("wait", "ungated", "--for=running")["result"] == "Running"
+    following = followed(cluster, "ungated")
+    began, _ = lose(cluster, "ungated", 0, 2)
+    assert is_about(waited(cluster, "ungated", 0, 2, began), 10, cluster, "ungated-worker-0")
+    found = until(lambda: whole(cluster, "ungated", 0), "the slice to be whole")
+    assert (found["lost"], found["jobRestarts"], found["budgetLeft"]) == (1, 0, 7)
+    assert "jobRestarts" not in workers(cluster, "ungated")
+    goes_on(cluster, "ungated")
+    assert len(following.lives()) == 1
+    ends(cluster, "ungated", following)

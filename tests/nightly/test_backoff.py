@@ -24,11 +24,11 @@ def test_waits_double_up_to_ten_minutes(cluster):
         began, _ = lose(cluster, "doubles", 0, lost % 4)
         seconds = waited(cluster, "doubles", 0, lost % 4, began)
         print(f"loss {lost + 1} of one host: {seconds:.1f} s")
-        assert is_about(seconds, base, cluster)
+        assert is_about(seconds, base, cluster, "doubles-worker-0")
         until(lambda: whole(cluster, "doubles", 0), "the slice to be whole")
     seconds = waited(cluster, "doubles", 1, 3, all_began)
     print(f"loss of four hosts: {seconds:.1f} s")
-    assert is_about(seconds, 80, cluster)
+    assert is_about(seconds, 80, cluster, "doubles-worker-1")
     assert whole(cluster, "doubles", 1)["nextReplacementSeconds"] == 160
     lose(cluster, "doubles", 1, 0, 1, 2, 3)
     assert 590 < row(cluster, "doubles", 1)["nextReplacementSeconds"] <= 600

@@ -2,7 +2,7 @@
 
 import pytest
 from following import Following
-from looking import Obeying, conditions
+from looking import Obeying, conditions, events
 from queues import WORKLOADS, becomes, evictions, priority_class, runs, submit, workload_of
 from worlds import World, attached, until
 
@@ -32,12 +32,18 @@ def tried(world, name):
     return told if told["queueing"]["message"] and told["queueing"]["pendingInLocalQueue"] else None
 
 
+def standing(world):
+    """How `workload list` says that each stands."""
+    items = world.json("workload", "list")["items"]
+    return {each["name"]: (each["phase"], each["queueing"]["state"]) for each in items}
+
+
 def place(world, name):
     """How many are before it in its local queue."""
     return world.look("status", name)["queueing"]["positionInLocalQueue"]
 
 
-@pytest.mark.verified("12.1", "12.2", "12.3", "12.5", "12.9")
+@pytest.mark.verified("12.1", "12.2", "12.3", "12.5", "12.9", "12.16")
 def test_workloads_wait_for_their_turn(world, queue):
     submit(world, "first")
     runs(world, "first")
@@ -45,6 +51,9 @@ def test_workloads_wait_for_their_turn(world, queue):
         "QuotaReserved": ("True", "QuotaReserved", f"Quota reserved in ClusterQueue {queue.name}"),
         "Admitted": ("True", "Admitted", "The workload is admitted"),
     }
+    told = events(world, "first")
+    assert ("Normal", "Started", f"Admitted by clusterQueue {queue.name}") in told
+    assert "CreatedWorkload" in {reason for _, reason, _ in told}
     labels = world.get("pods")[0]["metadata"]["labels"]
     told = {key: labels.get(f"kueue.x-k8s.io/{key}") for key in ("cluster-queue-name", "local-queue-name", "podset")}
     podset = labels["jobset.sigs.k8s.io/replicatedjob-name"]
@@ -71,6 +80,7 @@ def test_workloads_wait_for_their_turn(world, queue):
     world.xlaunch("workload", "delete", "first", "--yes")
     assert wait.wait(timeout=60) == 0
     becomes(world, "second", "Running", "Admitted")
+    assert standing(world) == {"second": ("Running", "Admitted"), "third": ("Queued", "Pending")}
 
 
 def test_kueue_undoes_a_suspend_and_keeps_to_a_deactivation(world, queue):
@@ -90,7 +100,7 @@ def test_kueue_undoes_a_suspend_and_keeps_to_a_deactivation(world, queue):
     assert evictions(world, "train") == {("Deactivated", None): 1}
 
 
-@pytest.mark.verified("12.6", "12.7", "12.11")
+@pytest.mark.verified("12.6", "12.7", "12.11", "12.16")
 def test_a_drained_queue_evicts_and_admits_again(world, queue, tmp_path):
     main = Obeying(tmp_path)
     submit(world, "train", command=main.command)
@@ -107,6 +117,8 @@ def test_a_drained_queue_evicts_and_admits_again(world, queue, tmp_path):
     assert alarm["reason"] == "QueueStopped"
     until(lambda: not world.get("pods"), "all pods to go")
     following.says(f"train was evicted by its queue (1st time; no restart): {why}")
+    assert "Stopped" in {reason for _, reason, _ in events(world, "train")}
+    assert conditions(world, "localqueue", "team")["Active"][:2] == ("False", "ClusterQueueIsInactive")
     assert "the queue has evicted it (ClusterQueueStopped)" in world.xlaunch("workload", "list").stdout
     queue.stop("None")
     until(lambda: "begin 2" in following.lines, "the second life")
@@ -143,6 +155,8 @@ def test_a_queue_that_starts_again_may_admit_a_newer_workload_first(world, queue
     again = "it waits in queue team (1st of 1) again after an eviction: couldn't assign flavors to pod set worker: "
     assert told["waiting"].startswith(again)
     assert told["jobset"]["restarts"] == 0
+    assert f"older: {again}" in world.xlaunch("workload", "list").stdout
+    assert standing(world) == {"older": ("Queued", "Requeued"), "newer": ("Running", "Admitted")}
 
 
 @pytest.mark.verified("12.8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import logging
 import os
 import secrets
 import signal
@@ -48,6 +49,8 @@ LOOPBACK = "127.0.0.1"
 
 def main(argv: list[str]) -> int:
     """Serves until SIGTERM; returns the exit code."""
+    logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
+    logging.getLogger("xlaunch").setLevel(logging.INFO)
     return service.run(argv, until_the_end)
 
 

@@ -1,5 +1,7 @@
 """Lost pods: what counts, how long the replacement waits (compared with runs on Kubernetes 1.35 and 1.37)."""
 
+import logging
+
 import pytest
 from fakes.cluster import on_virtual_time, reference_jobset
 
@@ -43,6 +45,20 @@ def test_single_losses_wait_10_20_40_seconds():
         assert not bed.reports
 
     on_virtual_time(test, pools=3)
+
+
+def test_the_log_has_the_wait_once(caplog):
+    """Also for whoever looks too late: stamps are whole seconds, and a fast cluster makes ten of them out of one."""
+    caplog.set_level(logging.INFO, "xlaunch")
+
+    async def test(bed):
+        await start(bed)
+        await replaced_after(bed, "1-2")
+        await replaced_after(bed, "1-0", "1-3")
+
+    on_virtual_time(test, pools=3)
+    said = "Job default/demo-elastic-worker-1 has lost {} pods and waits {} s for others"
+    assert caplog.messages == [said.format(1, 10), said.format(3, 40)]
 
 
 def test_a_whole_slice_counts_its_hosts_at_once_and_the_second_time_waits_the_longest():

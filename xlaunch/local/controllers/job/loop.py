@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 from datetime import datetime
 
+from xlaunch.core.budget import replacement_delay
 from xlaunch.core.pods import TRACKING_FINALIZER
 from xlaunch.local.controllers.job.account import account, conclude, settle
 from xlaunch.local.controllers.job.backoff import Record
@@ -34,6 +36,8 @@ MANAGER = "kubernetes.io/job-controller"
 BATCH_SECONDS = 1.0
 BETWEEN_WRITES_SECONDS = 0.03
 FIRST_ERROR_PAUSE, LONGEST_ERROR_PAUSE = 1.0, 60.0
+
+logger = logging.getLogger(__name__)
 
 
 class JobController:
@@ -164,11 +168,19 @@ class JobController:
             size *= 2
         return created, refused
 
+    def _remember(self, job: Object, decided: Plan) -> None:
+        """Keeps how many pods were lost, and says into the log what that costs, as the real one does from -v=4 on."""
+        lost, before = decided.record.failures, self._records.get(uid_of(job))
+        if lost and decided.finish is None and decided.record != before:
+            where = "/".join(key_of(job))
+            logger.info("Job %s has lost %d pods and waits %g s for others", where, lost, replacement_delay(lost))
+        self._records[uid_of(job)] = decided.record
+
     async def _count(self, situation: Situation, decided: Plan, created: int) -> None:
         """Writes who has ended, then lets them go, then writes what that makes of the Job."""
         result = account(situation, decided, created)
         job = await write_status(self._kube, "jobs", situation.job, result.status)
-        self._records[uid_of(job)] = decided.record
+        self._remember(job, decided)
         for note in decided.notes:
             await self._recorder.record(job, note)
         for pod in result.release:

@@ -10,7 +10,7 @@ import pytest
 from xlaunch.cli.boundary import run
 from xlaunch.cli.session import Session
 
-pytest_plugins = ["pytester", "testbed.pytest_plugin", "scenarios"]
+pytest_plugins = ["pytester", "testbed.pytest_plugin", "scenarios", "differential.summary"]
 
 GOLDEN = Path(__file__).parent / "golden"
 

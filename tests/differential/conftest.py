@@ -1,11 +1,18 @@
 """The two clusters that are compared: the embedded one, and Kubernetes 1.37.2 with the node agent attached."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from queue import Queue
+
 import pytest
 from worlds import attached, rehearsal
 
 from differential.clusters import cluster
 from differential.shapes import ROLE, SLOT
+from differential.side_by_side import compared
+from testbed.build import NoGoError
 from testbed.control_plane import ControlPlane
+from testbed.pytest_plugin import unavailable
 from xlaunch.cluster.api import MERGE
 from xlaunch.cluster.connect import TargetOptions, connect
 
@@ -16,16 +23,26 @@ SLOTS = 6
 SIZE = ("--tpu-type=v5litepod-16", f"--slices={2 * SLOTS}", f"--heads={SLOTS}")
 
 
-@pytest.fixture(scope="package")
-def kubeconfigs(tmp_path_factory, control_planes):
-    """Those of both, with time scales: by name."""
-    plane = control_planes(ControlPlane(kubernetes="1.37.2"))
-    agent = attached(plane.kubeconfig, *SIZE, log=plane.directory / "node-agent.log")
-    with agent, rehearsal(tmp_path_factory.mktemp("home"), *SIZE, f"--time-scale={SCALE}") as embedded:
-        found = {"embedded": (embedded, SCALE), "real": (plane.kubeconfig, 1.0)}
+@pytest.fixture(scope="module")
+def kubeconfigs(request, tmp_path_factory, stage):
+    """Those of both, with time scales: by name. A module's GATES are those of JobSet that both have on."""
+    gates = getattr(request.module, "GATES", ())
+
+    def start(stack):
+        plane = ControlPlane(kubernetes="1.37.2", gates=dict.fromkeys(gates, True))
+        real = stack.enter_context(plane.running(tmp_path_factory.mktemp("control-plane")))
+        stack.enter_context(attached(real.kubeconfig, *SIZE, log=real.directory / "node-agent.log"))
+        flags = (*SIZE, f"--time-scale={SCALE}", *(f"--feature-gate={gate}" for gate in gates))
+        embedded = stack.enter_context(rehearsal(tmp_path_factory.mktemp("home"), *flags))
+        found = {"embedded": (embedded, SCALE), "real": (real.kubeconfig, 1.0)}
         for kubeconfig, _ in found.values():
             make_slots(kubeconfig)
-        yield found
+        return found
+
+    try:
+        return stage.get(("differential", gates), start)
+    except NoGoError as error:
+        unavailable(error, os.environ)
 
 
 def make_slots(kubeconfig):
@@ -39,7 +56,7 @@ def make_slots(kubeconfig):
         api.request("PATCH", f"/api/v1/nodes/{name}", body=body, content_type=MERGE)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def twins(kubeconfigs):
     """A function from the name of a new namespace to it on both clusters."""
 
@@ -47,3 +64,16 @@ def twins(kubeconfigs):
         return [cluster(name, path, namespace, scale) for name, (path, scale) in kubeconfigs.items()]
 
     return make
+
+
+@pytest.fixture(scope="module")
+def outcomes(request, twins):
+    """What each sequence of this module has shown, in the making: they mostly wait, so they run side by side."""
+    ours = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    mine = [item.callspec.params["steps"] for item in ours]
+    slots = Queue()
+    for slot in range(SLOTS):
+        slots.put(slot)
+    with ThreadPoolExecutor(SLOTS) as pool:
+        yield {each.name: pool.submit(compared, each, twins, slots) for each in mine}
+        pool.shutdown(cancel_futures=True)

@@ -16,6 +16,7 @@ from worlds import until
 from differential import normalise
 from differential.clusters import Cluster
 from differential.corpus import MERGE, Call
+from differential.counting import LATE, LOOKS, Entry
 from differential.rest import at_rest, is_ending
 from differential.shapes import NAME, SLOT, placed
 from differential.steps import Sequence, Step
@@ -29,12 +30,9 @@ STUCK = 28.0
 LIMIT = 150.0
 # A back-off of 10 s may be over after that: what a glance saw later may be the state before or after its end
 GLANCE_SECONDS = 8.0
-LATE = "too late to tell"
 POLL = 0.5
 STARTED = re.compile(r"Started container main as process (\d+)")
 MARK = b"trap 'exit 3' USR1"
-
-Record = list[tuple[str, Any]]
 
 
 @dataclass
@@ -43,22 +41,22 @@ class Actor:
 
     cluster: Cluster
     slot: int
-    record: Record = field(default_factory=list)
+    record: list[Entry] = field(default_factory=list)
     acted: float = 0.0
     lost: str = ""
 
-    def run(self, sequence: Sequence) -> Record:
-        """The whole sequence: a name and a value for each step."""
+    def run(self, sequence: Sequence) -> list[Entry]:
+        """The whole sequence, and the events at its end."""
         for number, step in enumerate(sequence.steps):
-            if step.action not in ("settle", "glance"):
+            if step.action not in LOOKS:
                 self.acted = time.monotonic()
             if step.action == "create":
                 value: Any = self._ask("POST", "jobsets", placed(sequence.jobset, self.slot))
             else:
                 value = getattr(self, step.action)(step)
-            self.record.append((f"{number} {step}", value))
+            self.record.append(Entry(f"{number} {step}", step.action, value))
         events = self.cluster.items("events")
-        self.record.append(("events", normalise.events(events)))
+        self.record.append(Entry("events", "events", normalise.events(events)))
         return self.record
 
     # ---- looking
@@ -99,8 +97,10 @@ class Actor:
         """Deletes all pods of a Job at once."""
         labels = {"labelSelector": f"batch.kubernetes.io/job-name={step.job}"}
         options = {} if step.value is None else {"gracePeriodSeconds": step.value}
+        pods = sum(_is_of(each, step.job) for each in self.cluster.items("pods"))
         answer = self.cluster.ask(Call("", "DELETE", "pods", options, labels))
-        return answer["code"]  # whether the list shows the pods before or after is not promised
+        # Whether the answer shows the pods before or after is not promised
+        return {"code": answer["code"], "pods": pods}
 
     def evict(self, step: Step) -> Any:
         """The Eviction API."""
@@ -151,18 +151,20 @@ class Actor:
             path = f"/api/v1/nodes/{node['metadata']['name']}"
             api.request("PATCH", path, body={"spec": {"unschedulable": step.value or None}}, content_type=MERGE)
 
-    def lose_node(self, step: Step) -> None:
+    def lose_node(self, step: Step) -> str:
         """Takes the power from the node of a pod."""
         self.lost = self._read(f"pods/{self._pod(step)}")["spec"]["nodeName"]
         self._node("PATCH", {"metadata": {"annotations": {"xlaunch.dev/lost": "true"}}})
+        return "lost"
 
     def restore_node(self, _step: Step) -> None:
         """Gives it back."""
         self._node("PATCH", {"metadata": {"annotations": {"xlaunch.dev/lost": None}}})
 
-    def delete_node(self, _step: Step) -> None:
+    def delete_node(self, _step: Step) -> str:
         """Takes the Node object away, as a cloud does whose machine is gone."""
         self._node("DELETE", None)
+        return "deleted"
 
     def await_eviction(self, step: Step) -> bool:
         """Waits until a pod of that Job is asked to leave its node."""
@@ -193,9 +195,8 @@ class Actor:
         found = [
             (each["metadata"]["creationTimestamp"], each["metadata"]["name"])
             for each in self.cluster.items("pods")
-            if each["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == step.job
+            if _is_of(each, step.job)
             and each["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index") == str(step.index)
-            and "deletionTimestamp" not in each["metadata"]
             and each["status"].get("phase") in ("Pending", "Running")
         ]
         return max(found, default=("", ""))[1]
@@ -210,6 +211,12 @@ class Actor:
         pid = int(max(said, default=("", "0"))[1])
         command = Path(f"/proc/{pid}/cmdline")
         return pid if pid and command.exists() and MARK in command.read_bytes() else 0
+
+
+def _is_of(pod: Mapping[str, Any], job: str) -> bool:
+    """Whether a pod is one of a Job, and not on its way out."""
+    meta = pod["metadata"]
+    return "deletionTimestamp" not in meta and meta.get("labels", {}).get("batch.kubernetes.io/job-name") == job
 
 
 def _outcome(answer: Mapping[str, Any]) -> Any:

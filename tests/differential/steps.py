@@ -15,6 +15,8 @@ from typing import Any
 from differential import shapes
 from differential.shapes import NAME, Object
 
+# In each `make test-real`; and in the nightly run only, with those that lose nodes
+CI_SEEDS, NIGHTLY_SEEDS = "5,7,8,10,11,14,15,17,19,22", "100-160"
 WORKER = f"{NAME}-worker-0"
 PROPAGATIONS = ("Background", "Foreground", "Orphan")
 MOST_LOSSES = 2
@@ -51,6 +53,13 @@ def sequence(seed: int) -> Sequence:
     return Sequence(f"seed-{seed}", jobset, tuple(_Author(random, jobset).steps()))
 
 
+def seeds(text: str) -> Iterator[int]:
+    """The numbers that `7,20-29` means."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
 def node_sequences() -> list[Sequence]:
     """What becomes of a host that does not answer any more: it comes back, or its Node object is taken away."""
     lose = [Step("create"), Step("settle"), Step("lose_node", WORKER), Step("await_eviction", WORKER), Step("settle")]
@@ -65,6 +74,8 @@ def node_sequences() -> list[Sequence]:
 
 class _Author:
     """Writes one sequence, counting the losses that it causes."""
+
+    LENGTHS: tuple[int, ...] = (2, 3, 3)
 
     def __init__(self, random: Random, jobset: Object) -> None:
         self._random = random
@@ -83,7 +94,7 @@ class _Author:
         if self._jobset["spec"].get("suspend"):
             yield Step("suspend", value=False)
             yield Step("settle")
-        for _ in range(self._random.choice((2, 3, 3))):
+        for _ in range(self._random.choice(self.LENGTHS)):
             yield from self._random.choice(self._scenes())()
             yield Step("settle")
         yield Step("delete_jobset", value=self._random.choice((None, *PROPAGATIONS)))

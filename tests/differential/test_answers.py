@@ -6,13 +6,12 @@ import time
 import pytest
 from worlds import until
 
-from differential.compare import readable
 from differential.corpus import creations, mixtures
 from differential.corpus_changes import changes, stored
 from differential.corpus_refused import refused
-from differential.known import explained
 from differential.recorded import NAMESPACE, record
 from differential.run import QUIET, RESOURCES
+from differential.side_by_side import unlike
 from differential.variations import EVERY
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("differential")]
@@ -37,27 +36,17 @@ def come_to_rest(pair):
     until(quiet, "the controllers to have written what they write")
 
 
-def compared(pair, calls):
-    """The differences between the answers, as one text."""
-    told = []
-    for call in calls:
-        embedded, real = (each.ask(call) for each in pair)
-        if embedded != real and not explained(call, embedded, real):
-            told.append(f"{call.name}\n{readable(embedded, real)}")
-    return "\n\n".join(told)
-
-
 @pytest.mark.parametrize("plural", EVERY)
 def test_creations_are_answered_alike(pair, plural):
     calls = creations(plural, EVERY[plural])
     if os.environ.get("RECORD_ANSWERS"):
         record({call.name: pair[1].ask(call) for call in calls})
-    assert not compared(pair, calls)
+    assert not unlike(pair, calls)
 
 
 @pytest.mark.parametrize("plural", EVERY)
 def test_several_mistakes_at_once_are_answered_alike(pair, plural):
-    assert not compared(pair, mixtures(plural, EVERY[plural], seed=1, count=40))
+    assert not unlike(pair, mixtures(plural, EVERY[plural], seed=1, count=40))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +60,7 @@ def furnished(pair):
 
 
 def test_requests_to_what_exists_are_answered_alike(furnished):
-    assert not compared(furnished, changes())
+    assert not unlike(furnished, changes())
 
 
 def test_what_the_embedded_server_refuses_by_name_a_real_one_has(furnished):

@@ -140,6 +140,25 @@ FAILURE: dict[str, Variation] = {
         ]
     },
 }
+# For clusters whose JobSet has its gate RestartJob on
+RESTART_JOB: dict[str, Variation] = {
+    "restart job": {RULES: [{"action": "RestartJob"}]},
+    "restart job, unlimited": {RULES: [{"action": "RestartJobAndIgnoreMaxRestarts"}]},
+    "restart job of a slice": {RULES: [{"action": "RestartJob", "targetReplicatedJobs": ["worker"]}]},
+    "restart job of nobody": {RULES: [{"action": "RestartJob", "targetReplicatedJobs": ["tail"]}]},
+    "restart job, most replicas": {RULES: [{"action": "RestartJob"}], f"{WORKER}.replicas": 1024},
+    "restart job, too many replicas": {RULES: [{"action": "RestartJob"}], f"{WORKER}.replicas": 1025},
+    "restart job, too many and a bad name": {
+        RULES: [{"name": "1 rule", "action": "RestartJobAndIgnoreMaxRestarts"}],
+        f"{WORKER}.replicas": 1025,
+    },
+    "restart job, blocking": {
+        "spec.failurePolicy": {"restartStrategy": "BlockingRecreate", "rules": [{"action": "RestartJob"}]}
+    },
+    "restart job in place": {
+        "spec.failurePolicy": {"restartStrategy": "InPlaceRestart", "rules": [{"action": "RestartJob"}]}
+    },
+}
 CHILDREN: dict[str, Variation] = {
     "mode word": {f"{JOB}.completionMode": "Sometimes"},
     "not indexed": {f"{JOB}.completionMode": "NonIndexed"},

@@ -27,8 +27,9 @@ FAULTS = (
     "signal",
     "suspend",
 )
-# As a fraction: of the faults of a sequence so many must find what they are for, on either side
-MOST = 0.5
+# As a fraction: of the faults of a sequence so many must find what they are for, on either side. Of 98 sequences 83 did
+# with all of them, ten with two in three or more, and five with half, which were replaced
+MOST = 0.6
 
 
 @dataclass(frozen=True)

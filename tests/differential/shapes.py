@@ -27,6 +27,19 @@ FAILURE_POLICIES: tuple[Object | None, ...] = (
     {"maxRestarts": 0, "rules": [{"name": "again", "action": "RestartJobSetAndIgnoreMaxRestarts"}]},
     {"maxRestarts": 1, "rules": [{"action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]}]},
 )
+# For JobSets that restart single Jobs; JobSet must have its gate RestartJob on
+SLICE = {"action": "RestartJob", "targetReplicatedJobs": ["worker"]}
+RESTART_JOB_POLICIES: tuple[Object, ...] = (
+    {"maxRestarts": 4, "rules": [SLICE]},
+    {"maxRestarts": 1, "rules": [SLICE]},
+    {"maxRestarts": 4, "restartStrategy": "BlockingRecreate", "rules": [SLICE]},
+    {"maxRestarts": 4, "rules": [{"action": "RestartJob"}]},
+    {"maxRestarts": 0, "rules": [{"name": "free", "action": "RestartJobAndIgnoreMaxRestarts"}]},
+    {"maxRestarts": 1, "rules": [SLICE | {"action": "RestartJobAndIgnoreMaxRestarts"}]},
+    {"maxRestarts": 3, "rules": [SLICE | {"onJobFailureReasons": ["PodFailurePolicy"]}]},
+    {"maxRestarts": 3, "rules": [{"action": "RestartJob", "onJobFailureMessagePatterns": ["backoff limit"]}]},
+    {"maxRestarts": 3, "rules": [{"action": "FailJobSet", "targetReplicatedJobs": ["head"]}, SLICE]},
+)
 SUCCESS_POLICIES: tuple[Object | None, ...] = (
     None,
     None,
@@ -67,6 +80,16 @@ def jobset(random: Random) -> Object:
     if random.random() < 0.35:
         worker["template"]["metadata"] = {"annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": POOL}}
     return {"apiVersion": JOBSET_GROUP_VERSION, "kind": "JobSet", "metadata": metadata, "spec": spec}
+
+
+def restarting(random: Random) -> Object:
+    """A JobSet that restarts single Jobs; most have no losses to spare, and most slices another one beside them."""
+    made = jobset(random)
+    made["spec"]["failurePolicy"] = random.choice(RESTART_JOB_POLICIES)
+    for replicated in made["spec"]["replicatedJobs"]:
+        replicated["template"]["spec"]["backoffLimit"] = random.choice((0, 0, 0, 1))
+    made["spec"]["replicatedJobs"][1]["replicas"] = random.choice((1, 2, 2))
+    return made
 
 
 def impatient() -> Object:

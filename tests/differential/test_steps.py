@@ -1,14 +1,17 @@
 """The sequences: the same for a seed, of every kind, and short enough to wait for."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from differential import steps
 from differential.run import Actor
-from differential.shapes import ROLE, SLOT, placed
-from differential.steps import Step, node_sequences, sequence
+from differential.shapes import RESTART_JOB_POLICIES, ROLE, SLOT, placed
+from differential.steps import Step, node_sequences, restart_sequence, seeds, sequence
 
 SEEDS = range(300)
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "differential-test.md").read_text(encoding="utf-8")
 
 
 def test_a_seed_means_one_sequence():
@@ -36,9 +39,25 @@ def test_every_shape_occurs():
         assert any(field in spec for spec in specs)
 
 
+def test_single_jobs_are_restarted_by_every_rule_and_lost_in_every_way():
+    made = [restart_sequence(seed) for seed in SEEDS]
+    assert made[:20] == [restart_sequence(seed) for seed in range(20)]
+    policies = [each.jobset["spec"]["failurePolicy"] for each in made]
+    assert all(policy in policies for policy in RESTART_JOB_POLICIES)
+    actions = Counter(step.action for each in made for step in each.steps)
+    assert (
+        min(actions[each] for each in ("delete_pod", "delete_slice", "evict", "signal", "suspend", "delete_job")) > 50
+    )
+
+
+def test_seeds_are_told_in_numbers_and_ranges():
+    assert list(seeds("7,20-22")) == [7, 20, 21, 22]
+
+
+@pytest.mark.parametrize("make", [sequence, restart_sequence])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_sequence_begins_with_a_jobset_and_ends_without_one(seed):
-    actions = [step.action for step in sequence(seed).steps]
+def test_a_sequence_begins_with_a_jobset_and_ends_without_one(seed, make):
+    actions = [step.action for step in make(seed).steps]
     assert actions[:2] == ["create", "settle"]
     assert actions[-2:] == ["delete_jobset", "settle"]
     assert actions.count("settle") <= 12
@@ -68,3 +87,13 @@ def test_what_becomes_of_a_lost_host_is_told_in_steps_that_can_be_done():
     assert names == ["node-back", "node-away"]
     actions = {step.action for each in node_sequences() for step in each.steps} - {"create"}
     assert all(hasattr(Actor, action) for action in actions)
+
+
+def test_the_page_says_how_many_sequences_there_are():
+    ci, later, gated, gated_later = (
+        len(list(seeds(each)))
+        for each in (steps.CI_SEEDS, steps.NIGHTLY_SEEDS, steps.CI_RESTART_SEEDS, steps.NIGHTLY_RESTART_SEEDS)
+    )
+    lost = len(node_sequences())
+    assert f"| `make test-real` | {ci} | {gated} | 0 |" in DOCUMENT
+    assert f"| `make nightly` | {later} | {gated_later} | {lost} |" in DOCUMENT

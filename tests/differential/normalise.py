@@ -89,8 +89,23 @@ def _order(obj: Object) -> str:
 def _object(obj: Object) -> Object:
     kept: Object = _unplaced(scrubbed({key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}))
     if conditions := kept.get("status", {}).get("conditions"):
-        kept["status"]["conditions"] = sorted(conditions, key=lambda each: str(each["type"]))
+        kept["status"]["conditions"] = sorted(_settled(conditions), key=lambda each: str(each["type"]))
     return kept
+
+
+def _settled(conditions: list[Object]) -> list[Object]:
+    """The conditions without what stays as it was when the JobSet failed: whether JobSet saw the outage before it.
+
+    It runs the failure policy first, which ends it (jobset v0.12.0, pkg/controllers/jobset_controller.go, reconcile).
+    """
+    if not any((each["type"], each["status"]) == ("Failed", "True") for each in conditions):
+        return conditions
+    return [
+        {key: value for key, value in each.items() if key != "status"}
+        if each["type"].startswith("StartupPolicy")
+        else each
+        for each in conditions
+    ]
 
 
 def _unplaced(value: Any) -> Any:

@@ -82,3 +82,16 @@ def test_a_variation_sets_adds_and_removes():
     assert made["spec"]["replicatedJobs"][1]["name"] == "w"
     assert made["metadata"]["labels"] == {"a.b/c": "d"}
     assert jobset()["spec"]["suspend"] is True
+
+
+def started(completed, failed):
+    """A JobSet that started once, and what it says of that since."""
+    told = {"StartupPolicyCompleted": completed, "Failed": failed}
+    conditions = [{"type": kind, "status": str(status)} for kind, status in told.items()]
+    return normalise.snapshot({"jobsets": [{"metadata": {"name": "set"}, "status": {"conditions": conditions}}]})
+
+
+def test_whether_a_jobset_saw_the_outage_before_it_failed_is_no_difference():
+    assert started(completed=True, failed=True) == started(completed=False, failed=True)
+    assert started(completed=True, failed=False) != started(completed=False, failed=False)
+    assert started(completed=True, failed=True) != started(completed=True, failed=False)

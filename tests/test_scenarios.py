@@ -15,24 +15,24 @@ ALONE = [{"real-1.37.2"}]
 
 
 def marks(path):
-    """The labels of each mark `clusters` in a file."""
+    """The labels of each mark `clusters` in a file, with the line where it stands."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.clusters":
             labels = set()
             for each in node.args:
                 labels |= set(FAST_NODES) if isinstance(each, ast.Starred) else {ast.literal_eval(each)}
-            yield labels
+            yield f"{path.name}:{node.lineno}", labels
 
 
-MARKS = [(path.name, labels) for path in sorted(E2E.glob("test_*.py")) for labels in marks(path)]
+MARKS = {place: labels for path in sorted(E2E.glob("test_*.py")) for place, labels in marks(path)}
 
 
-@pytest.mark.parametrize("labels", [labels for _, labels in MARKS if labels not in ALONE], ids=str)
-def test_a_scenario_runs_on_both(labels):
-    known = labels - ANOTHER
+@pytest.mark.parametrize("place", [place for place, labels in MARKS.items() if labels not in ALONE])
+def test_a_scenario_runs_on_both(place):
+    known = MARKS[place] - ANOTHER
     assert {TWINS[each] for each in known if each in TWINS} == known - TWINS.keys()
     assert known
 
 
 def test_only_one_runs_on_one_side():
-    assert [labels for _, labels in MARKS if labels in ALONE] == ALONE
+    assert [labels for labels in MARKS.values() if labels in ALONE] == ALONE

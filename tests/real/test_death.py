@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from worlds import until
 
+from testbed.build import NoGoError, build
 from testbed.control_plane import ControlPlane
+from testbed.pytest_plugin import unavailable
 from xlaunch.local import procs
 
 pytestmark = pytest.mark.real
@@ -59,21 +61,28 @@ def program(pid):
     return next(texts(pid), b"").partition(b"\0")[0].decode()
 
 
-@pytest.mark.usefixtures("control_plane")  # builds what is missing, or skips
+def built(plane):
+    """Builds what a control plane needs and is missing, or skips the test."""
+    try:
+        for upstream in plane.upstreams().values():
+            build(upstream, os.environ)
+    except NoGoError as error:
+        unavailable(error, os.environ)
+
+
 @pytest.mark.parametrize(
-    ("control_plane", "flags", "number", "programs"),
+    ("plane", "flags", "number", "programs"),
     [
-        pytest.param(ControlPlane(), ["--jobset="], signal.SIGTERM, KUBERNETES, id="SIGTERM"),
-        pytest.param(ControlPlane(), ["--jobset="], signal.SIGKILL, KUBERNETES, id="SIGKILL"),
-        pytest.param(KUEUE, ["--kueue"], signal.SIGKILL, WITH_KUEUE, id="SIGKILL-kueue"),
+        pytest.param(ControlPlane(jobset=""), ["--jobset="], signal.SIGTERM, KUBERNETES, id="SIGTERM"),
+        pytest.param(ControlPlane(jobset=""), ["--jobset="], signal.SIGKILL, KUBERNETES, id="SIGKILL"),
         # Whoever wants only `make test-real` need not build kwok
         pytest.param(
             KWOK, ["--kueue", "--kwok"], signal.SIGKILL, WITH_KWOK, id="SIGKILL-kwok", marks=pytest.mark.nightly
         ),
     ],
-    indirect=["control_plane"],
 )
-def test_nothing_is_left_of_it(tmp_path, flags, number, programs):
+def test_nothing_is_left_of_it(tmp_path, plane, flags, number, programs):
+    built(plane)
     with up(tmp_path, *flags) as starter:
         try:
             key, _, kubeconfig = starter.stdout.readline().strip().partition("=")
@@ -90,10 +99,12 @@ def test_nothing_is_left_of_it(tmp_path, flags, number, programs):
 
 
 # A worker of pytest-xdist learns of it by the end of its input; it gives its test 5 s, and 10 more after an interrupt
-@pytest.mark.usefixtures("control_plane")
-@pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str)
-@pytest.mark.parametrize(("workers", "seconds"), [([], 10), (["-n1"], 30)], ids=["alone", "with a worker"])
+@pytest.mark.parametrize(
+    ("workers", "seconds"),
+    [pytest.param([], 10, id="alone", marks=pytest.mark.nightly), pytest.param(["-n1"], 30, id="with a worker")],
+)
 def test_nothing_is_left_of_it_when_pytest_is_killed(tmp_path, workers, seconds):
+    built(KUEUE)
     (tmp_path / "test_it.py").write_text(TEST, encoding="utf-8")
     base, log, told = (tmp_path / name for name in ("base", "log", "directory"))
     line = [sys.executable, "-m", "pytest", "-p", "testbed.pytest_plugin", f"--basetemp={base}", *workers, "test_it.py"]

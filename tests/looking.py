@@ -48,6 +48,12 @@ def events(cluster, name):
     return [(event["type"], event["reason"], event["message"]) for event in mine]
 
 
+def refusals(cluster, job):
+    """How often a pod of that Job was refused."""
+    mine = [each for each in cluster.get("events") if each["involvedObject"]["name"] == job]
+    return sum(each.get("count") or 1 for each in mine if each["reason"] == "FailedCreate")
+
+
 def names(cluster, kind):
     """The names of all objects of that kind that are not being deleted; those of pods without their random end."""
     found = [each["metadata"] for each in cluster.get(kind) if "deletionTimestamp" not in each["metadata"]]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from following import COUNTING, Following, counting
-from looking import events
+from looking import events, refusals
 from losing import LOAD, counted, ends, goes_on, hosts, is_about, lose, row, waited, whole
 from outages import TPU_NODES, alarm, cordoned, made, obey
 from worlds import until
@@ -15,12 +15,6 @@ REFUSED = (
     'Error creating: admission webhook "vpod.kb.io" denied the request: follower pod node selector for topology domain '
     "not found. missing selector: cloud.google.com/gke-nodepool"
 )
-
-
-def refusals(cluster, job):
-    """How often a follower of that Job was refused."""
-    mine = [each for each in cluster.get("events") if each["involvedObject"]["name"] == job]
-    return sum(each.get("count") or 1 for each in mine if each["reason"] == "FailedCreate")
 
 
 def pools(cluster, name, index):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from following import COUNTING, Following
-from looking import conditions, events, names
+from looking import conditions, events, names, refusals
 from losing import ends, whole
 from outages import HEAD_NODES, PodHistory, cordoned, is_head_first
 from worlds import until
@@ -79,7 +79,7 @@ def test_pods_that_are_refused_are_told_of(cluster):
     cluster.create("poor", "--service-account=nobody", command=("bash", "-c", COUNTING))
     refused = (
         "its pod has not been created yet: Job poor-pathways-head-0 lacks pods: FailedCreate: Error creating: pods "
-        '"poor-pathways-head-0-0-'
+        '"poor-pathways-head-0-0-" is forbidden'
     )
     status = until(lambda: refusal(cluster, "poor"), "the reason")
     assert status["waiting"].startswith(refused)
@@ -87,6 +87,10 @@ def test_pods_that_are_refused_are_told_of(cluster):
     assert f"Head: {refused}" in cluster.xlaunch("status", "poor").stdout
     following = Following(cluster, "poor")
     following.says(f"Waiting: {refused}")
+    # Each try has another name for the pod, and is the same reason
+    tries = until(lambda: refusals(cluster, "poor-pathways-head-0"), "a try")
+    until(lambda: refusals(cluster, "poor-pathways-head-0") > tries, "one more")
+    assert len([line for line in following.said if "lacks pods" in line]) == 1
     late = cluster.json("wait", "poor", "--for=running", "--timeout=1s", code=124)
     assert 'serviceaccount "nobody" not found' in late["message"]
     cluster.kubectl("create", "serviceaccount", "nobody")

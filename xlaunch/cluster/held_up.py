@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -90,7 +91,12 @@ def _pod_refused(api: Api, job: Object, name: str) -> str:
     last = latest(event for event in told if event.get("reason") in (POD_REFUSED, POD_CREATED))
     # Whoever was refused before a pod was created is not any more
     refused = last and last["reason"] == POD_REFUSED and not _is_passing(last)
-    return f"Job {name} lacks pods: {_words(last)}" if last and refused else ""
+    return f"Job {name} lacks pods: {_unnamed(_words(last), name)}" if last and refused else ""
+
+
+def _unnamed(words: str, job: str) -> str:
+    """The words without the random end of a refused pod's name: each try has another, and the reason is the same."""
+    return re.sub(rf'"({re.escape(job)}-(?:[0-9]+-)?)[a-z0-9]{{5}}"', r'"\1"', words)
 
 
 def _is_passing(event: Object) -> bool:

@@ -68,6 +68,7 @@ LINES = {
     "6.4": "main exits 0: Completed, the workers go, the head pod stays",
     "6.5": "all is removed when ttlSecondsAfterFinished is over",
     "6.6": "the head's node dies: no restart until the pod's object goes",
+    "6.7": "the Node object of a dead head goes: PodGC gives its pod up, and everything restarts",
     "7.1": "a silent node with tolerations of 30 s: NotReady, tainted, evicted, replaced",
     "7.2": "without tolerations of its own a pod is given up 300 s later",
     "7.3": "a deleted Node object: PodGC gives its pods up",

@@ -24,6 +24,8 @@ from outages import (
 )
 from worlds import until
 
+from xlaunch.core.pods import is_ready
+
 pytestmark = [pytest.mark.real, pytest.mark.nightly, pytest.mark.long]
 
 
@@ -119,3 +121,23 @@ def test_a_node_object_is_deleted(cluster):
     restore(cluster, [node])
     until(lambda: whole(cluster, "collected", 0), "the slice to be whole")
     ends(cluster, "collected", following)
+
+
+@pytest.mark.verified("6.7")
+def test_the_node_object_of_the_heads_dead_machine_is_deleted(cluster):
+    """What a cloud does to a machine that is gone, where nobody has obeyed the alarm."""
+    counting(cluster, "orphaned")
+    following = followed(cluster, "orphaned")
+    head = cluster.pod("orphaned-pathways-head")
+    node = cluster.get("pod", head)["spec"]["nodeName"]
+    with PodHistory(cluster) as history, lost(cluster, node):
+        until(lambda: not is_ready(cluster.get("pod", head)), "the silence to show", timeout=90)
+        began = time.time()
+        cluster.kubectl("delete", "node", node)
+        until(lambda: cluster.look("status", "orphaned")["jobset"]["restarts"] == 1, "the restart", timeout=120)
+        since = noted(began, restarted=time.time())
+        assert 39 <= since["restarted"] <= 61 + 2 * LOAD
+        following.grows(2)
+    assert "DeletionByPodGC" in {each.get("reason") for each in history.of(head)[-1]["status"]["conditions"]}
+    assert cluster.json("wait", "orphaned", "--for=running", "--timeout=60s")["result"] == "Running"
+    ends(cluster, "orphaned", following)

@@ -48,6 +48,15 @@ def test_a_job_that_jobset_could_not_create():
     assert calls[1].query["fieldSelector"] == "involvedObject.uid=uid-train,reason=JobCreationFailed"
 
 
+def test_who_knows_the_jobs_is_asked_for_events_alone():
+    job, refused = thing("train-worker-1"), event("FailedCreate", QUOTA, 5)
+    workload, pods = describe(jobset(ready=(1, 1))), (HEAD, *SLICES[:4])
+    api = ScriptedApi(object_list(refused), object_list(event("JobCreationFailed", REFUSED, 1)))
+    assert why_uncreated(api, workload, pods, [job]).startswith("Job train-worker-1 lacks pods: FailedCreate")
+    assert why_uncreated(api, workload, pods, []).startswith("Job train-worker-1 is not created: JobCreationFailed")
+    assert [call.path.rpartition("/")[2] for call in api.calls] == ["events", "events"]
+
+
 def test_a_job_whose_old_one_still_goes_is_no_refusal():
     words = 'job "train-worker-1" creation failed with error: jobs.batch "train-worker-1" already exists'
     assert why(MISSING, object_list(event("JobCreationFailed", words, 1)))[0] == ""

@@ -73,7 +73,7 @@ def look(session: Session, connection: Connection, name: str) -> tuple[Observati
     seen = observe(connection, name)
     counted = ledger(seen.jobset, seen.jobs, seen.pods, session.clock.now(), seen.queueing)
     counted = with_traces(connection.api, counted, seen.jobs)
-    return seen, with_refusal(connection.api, counted, seen.pods)
+    return seen, with_refusal(connection.api, counted, seen.jobs, seen.pods)
 
 
 def watch_status(session: Session, connection: Connection, name: str, *, exit_with: bool = False) -> int:

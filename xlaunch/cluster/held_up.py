@@ -42,29 +42,42 @@ def held_up(api: Api, workload: Workload) -> str:
     return first_held_up(heads) or first_held_up(pods) or why_uncreated(api, workload, pods)
 
 
-def with_refusal(api: Api, ledger: Ledger, pods: Iterable[Object] | None) -> Ledger:
+def with_refusal(api: Api, ledger: Ledger, jobs: Iterable[Object] | None, pods: Iterable[Object] | None) -> Ledger:
     """The ledger with why pods are not created, where no pod says what the workload waits for."""
     if pods is None or (ledger.head and ledger.waiting):
         return ledger
-    refusal = why_uncreated(api, ledger.workload, pods)
+    refusal = why_uncreated(api, ledger.workload, pods, jobs)
     return replace(ledger, waiting=": ".join(filter(None, (ledger.waiting, refusal))))
 
 
-def why_uncreated(api: Api, workload: Workload, pods: Iterable[Object]) -> str:
+def why_uncreated(api: Api, workload: Workload, pods: Iterable[Object], jobs: Iterable[Object] | None = None) -> str:
     """Why the first Job that is short of `pods`, the head's before the slices', is; "" where nobody says so.
 
-    Only events tell. Asks for two things where pods are missing, for none elsewhere, and raises nothing: it is detail.
+    Only events tell: asks for them, and before that for the Job where the caller does not know the `jobs`; for nothing
+    where no pod is missing. Raises nothing: it is detail.
     """
-    job = _first_short(workload, pods) if workload.phase in _LIVING else ""
-    if not job:
+    name = _first_short(workload, pods) if workload.phase in _LIVING else ""
+    if not name:
         return ""
     try:
-        found = api.request("GET", namespaced(api, "batch/v1", "jobs", job)).body
-    except NetworkError:
+        job = _job(api, name) if jobs is None else _named(jobs, name)
+    except (ApiError, NetworkError):
         return ""
+    return _pod_refused(api, job, name) if job else _job_refused(api, workload, name)
+
+
+def _job(api: Api, name: str) -> Object | None:
+    try:
+        found: Object = api.request("GET", namespaced(api, "batch/v1", "jobs", name)).body
     except ApiError as error:
-        return _job_refused(api, workload, job) if error.status == 404 else ""
-    return _pod_refused(api, found, job)
+        if error.status == 404:
+            return None
+        raise
+    return found
+
+
+def _named(jobs: Iterable[Object], name: str) -> Object | None:
+    return next((each for each in jobs if each["metadata"]["name"] == name), None)
 
 
 def _first_short(workload: Workload, pods: Iterable[Object]) -> str:

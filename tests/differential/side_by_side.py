@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
 
+import pytest
+from _pytest.mark.structures import ParameterSet
+
 from differential.clusters import Cluster
 from differential.compare import readable
 from differential.corpus import Call
@@ -37,6 +40,12 @@ def compared(steps: Sequence, twins: Callable[[str], list[Cluster]], slots: Queu
             each.remove()
         slots.put(slot)
     return outcome(embedded, real)
+
+
+def params(now: Iterable[Sequence], later: Iterable[Sequence]) -> list[ParameterSet]:
+    """The sequences as a test's parameters; those that come later are left to the nightly run."""
+    nightly = (pytest.param(each, id=each.name, marks=pytest.mark.nightly) for each in later)
+    return [*(pytest.param(each, id=each.name) for each in now), *nightly]
 
 
 def check(steps: Sequence, found: Outcome) -> None:

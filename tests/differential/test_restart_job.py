@@ -4,14 +4,12 @@ Some seeds: `DIFFERENTIAL_RESTART_SEEDS=1-20 .venv/bin/pytest -m "real and not n
 """
 
 import os
-from collections.abc import Iterator
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from differential.corpus import creations
 from differential.corpus_jobsets import RESTART_JOB as VARIATIONS
-from differential.side_by_side import check, unlike
+from differential.side_by_side import check, params, unlike
 from differential.steps import CI_RESTART_SEEDS, NIGHTLY_RESTART_SEEDS, restart_sequence, seeds
 from differential.summary import PROPERTY
 from xlaunch.local.gates import RESTART_JOB
@@ -24,18 +22,13 @@ SEEDS = os.environ.get("DIFFERENTIAL_RESTART_SEEDS", CI_RESTART_SEEDS)
 LATER_SEEDS = os.environ.get("DIFFERENTIAL_NIGHTLY_RESTART_SEEDS", NIGHTLY_RESTART_SEEDS)
 
 
-def every() -> Iterator[ParameterSet]:
-    """All sequences, most of them in the nightly run."""
-    yield from (pytest.param(restart_sequence(seed), id=f"restart-{seed}") for seed in seeds(SEEDS))
-    later = (restart_sequence(seed) for seed in seeds(LATER_SEEDS))
-    yield from (pytest.param(each, id=each.name, marks=pytest.mark.nightly) for each in later)
-
-
 def test_rules_that_restart_single_jobs_are_answered_alike(twins):
     assert not unlike(twins("restart-answers"), creations("jobsets", VARIATIONS))
 
 
-@pytest.mark.parametrize("steps", list(every()))
+@pytest.mark.parametrize(
+    "steps", params(map(restart_sequence, seeds(SEEDS)), map(restart_sequence, seeds(LATER_SEEDS)))
+)
 @pytest.mark.long
 def test_the_clusters_restart_the_same_jobs(steps, outcomes, record_property):
     found = outcomes[steps.name].result()

@@ -3,6 +3,7 @@
 import pytest
 from following import Following
 from looking import FORCED, Obeying
+from outages import TPU_NODES
 from queues import WORKLOADS, becomes, evictions, runs, submit
 from worlds import attached, until
 
@@ -16,7 +17,6 @@ WAIT = {
 KUEUE = ControlPlane(kueue=True, kueue_configuration={"waitForPodsReady": WAIT})
 # One host: its losses cost waits of 10 and 20 s, those of four would cost 80 and 600 s, also across an eviction
 ONE_HOST = "--tpu-type=v5p-8"
-TPU_NODES = ("-l", "cloud.google.com/gke-tpu-topology")
 pytestmark = [
     pytest.mark.real,
     pytest.mark.parametrize("control_plane", [KUEUE], indirect=True, ids=str),
@@ -33,7 +33,7 @@ def nodes(control_plane):
 
 def lose_the_slice(world):
     """Its host is lost, and no other takes its place until `kubectl uncordon`."""
-    world.kubectl("cordon", *TPU_NODES)
+    world.kubectl("cordon", "-l", TPU_NODES)
     world.kubectl("delete", "pod", "-l", "jobset.sigs.k8s.io/replicatedjob-name=worker", *FORCED)
 
 
@@ -50,7 +50,7 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     assert (told["queueing"]["reason"], told["queueing"]["requeues"]) == ("PodsReadyTimeout", 1)
     assert told["queueing"]["requeueAt"]
     following.says("train was evicted by its queue (1st time; no restart): PodsReadyTimeout: Exceeded the PodsReady")
-    world.kubectl("uncordon", *TPU_NODES)
+    world.kubectl("uncordon", "-l", TPU_NODES)
     runs(world, "train")
     until(lambda: "begin 2" in following.lines, "the head's second life")
     lose_the_slice(world)
@@ -66,7 +66,7 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     world.patch(WORKLOADS, told["queueing"]["workload"], {"spec": {"active": True}})
     told = becomes(world, "train", "Queued", "Evicted")
     assert told["alarms"] == [alarm]
-    world.kubectl("uncordon", *TPU_NODES)
+    world.kubectl("uncordon", "-l", TPU_NODES)
     world.kubectl(*alarm["next"].split()[1:])
     runs(world, "train")
     assert world.json("status", "train")["jobset"]["restarts"] == 0

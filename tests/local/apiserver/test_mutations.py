@@ -98,5 +98,20 @@ def test_patch(resource, kind, data):
         assert found in (kube_kind(resource), 400, 403, 409, 415, 422, 501)
 
 
+@pytest.mark.parametrize("resource", ["jobsets", "jobs", "pods"])
+def test_every_part_may_be_emptied_or_removed_by_a_patch(resource):
+    """Also what a template cannot do without: the answer is a refusal, never a failure of the server."""
+    body = BODIES[resource]
+    name = body["metadata"]["name"]
+    for path in places(body):
+        kube = EmbeddedKube(FakeClock(), hooks())
+        asyncio.run(kube.create(resource, body, "default"))
+        pointer = "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in path)
+        for change in ({"op": "remove"}, {"op": "replace", "value": {}}, {"op": "replace", "value": None}):
+            broken = [{**change, "path": pointer}]
+            found = attempt(kube.patch(resource, name, broken, "default", kind=JSON_PATCH, subresource=""))
+            assert found in (kube_kind(resource), 400, 403, 409, 422, 501), broken
+
+
 def kube_kind(resource):
     return BY_NAME[resource].kind

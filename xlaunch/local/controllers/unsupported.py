@@ -36,7 +36,9 @@ def _refuse(obj: Object, asked: Iterator[str]) -> Object:
 def _of_jobset(spec: Mapping[str, Any]) -> Iterator[str]:
     yield from _present(spec, JOBSET_FIELDS, "spec")
     for index, replicated in enumerate(spec.get("replicatedJobs") or ()):
-        yield from _of_job(replicated["template"]["spec"], f"spec.replicatedJobs[{index}].template.spec")
+        # Any part of a template may be missing here: that is checked after this
+        template = (replicated.get("template") or {}).get("spec") or {}
+        yield from _of_job(template, f"spec.replicatedJobs[{index}].template.spec")
 
 
 def _of_job(spec: Mapping[str, Any], path: str) -> Iterator[str]:

@@ -5,9 +5,7 @@ import copy
 import pytest
 from fakes.cluster import reference_jobset
 
-from xlaunch.cluster import children
-from xlaunch.local.controllers.jobset.admission import defaulted
-from xlaunch.local.controllers.jobset.build import child_job
+from xlaunch.cluster.children import children, pod
 
 
 def jobset(**spec):
@@ -16,25 +14,30 @@ def jobset(**spec):
     return made
 
 
+def jobs(made):
+    return [each.job(index) for each in children(made) for index in range(each.replicas)]
+
+
 def by_name(made):
-    return {job["metadata"]["name"]: job for job in children.jobs(made)}
+    return {job["metadata"]["name"]: job for job in jobs(made)}
 
 
 def pods(made):
-    return {name: children.pod(job) for name, job in by_name(made).items()}
+    return {name: pod(job) for name, job in by_name(made).items()}
 
 
-def test_one_job_of_each_kind_the_one_with_the_longest_name():
+def test_each_job_of_each_kind():
     made = jobset()
     made["spec"]["replicatedJobs"][1]["replicas"] = 11
-    assert list(by_name(made)) == ["demo-elastic-pathways-head-0", "demo-elastic-worker-10"]
+    named = [each.name(index) for each in children(made) for index in range(each.replicas)]
+    assert named == list(by_name(made))
+    assert named == ["demo-elastic-pathways-head-0", *(f"demo-elastic-worker-{index}" for index in range(11))]
 
 
-def test_the_other_jobs_of_a_kind_differ_in_their_indexes_alone():
-    """So that what the server says to the last one holds for all: names, and the labels that tell them apart."""
-    made = defaulted(jobset())
-    worker, found = made["spec"]["replicatedJobs"][1], {}
-    differing(child_job(made, worker, 0), child_job(made, worker, 2), "", found)
+def test_the_jobs_of_a_kind_differ_in_their_indexes_alone():
+    """So that one pod stands for those of all of them: names, and the labels that tell them apart."""
+    found, made = {}, by_name(jobset())
+    differing(made["demo-elastic-worker-0"], made["demo-elastic-worker-2"], "", found)
     labels = {path.rpartition("/")[2] for path in found if "labels" in path or "annotations" in path}
     assert labels == {"job-index", "job-global-index", "job-group-index", "job-key"}
     assert {path for path in found if "labels" not in path and "annotations" not in path} == {"/metadata/name"}
@@ -64,14 +67,14 @@ def test_nothing_is_made_of_a_replicated_job_without_replicas():
 
 
 def test_a_suspended_jobset_has_suspended_jobs():
-    assert all(job["spec"]["suspend"] for job in children.jobs(jobset(suspend=True)))
+    assert all(job["spec"]["suspend"] for job in jobs(jobset(suspend=True)))
 
 
 def test_the_last_pod_of_a_job_without_what_jobset_finds_it_by():
-    pod = pods(jobset())["demo-elastic-worker-2"]
-    metadata = pod["metadata"]
+    made = pods(jobset())["demo-elastic-worker-2"]
+    metadata = made["metadata"]
     assert metadata["generateName"] == "demo-elastic-worker-2-3-"
-    assert pod["spec"]["hostname"] == "demo-elastic-worker-2-3"
+    assert made["spec"]["hostname"] == "demo-elastic-worker-2-3"
     for place in ("labels", "annotations"):
         assert not [key for key in metadata[place] if "jobset.sigs.k8s.io" in key]
     assert metadata["labels"]["batch.kubernetes.io/job-completion-index"] == "3"
@@ -107,7 +110,8 @@ def test_claims_are_volumes_of_the_jobs_that_mount_them():
     made = jobset(volumeClaimPolicies=[{"templates": [{"metadata": {"name": "data"}, "spec": {}}]}])
     main = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
     main.setdefault("volumeMounts", []).append({"name": "data", "mountPath": "/data"})
-    head, worker = (job["spec"]["template"]["spec"].get("volumes", []) for job in children.jobs(made))
+    head, *workers = (job["spec"]["template"]["spec"].get("volumes", []) for job in jobs(made))
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data-demo-elastic"}}
     assert claim in head
-    assert claim not in worker
+    assert len(workers) == 3
+    assert all(claim not in each for each in workers)

@@ -9,7 +9,8 @@ from fakes.cluster import reference_jobset
 from fakes.store import LOST, StoreApi
 
 from xlaunch.cluster.api import ApiError
-from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Refusal
+from xlaunch.cluster.dry_run import TELLING, DryRun
+from xlaunch.cluster.verdicts import PlanRefusedError, Refusal
 from xlaunch.core.errors import NetworkError, NotFoundError, RefusedError
 from xlaunch.core.plan import finished
 
@@ -17,10 +18,14 @@ ALL = [
     "JobSet demo-elastic",
     "Job demo-elastic-pathways-head-0",
     "Pod demo-elastic-pathways-head-0-0",
+    "Job demo-elastic-worker-0",
+    "Job demo-elastic-worker-1",
     "Job demo-elastic-worker-2",
     "Pod demo-elastic-worker-2-3",
 ]
-HEAD, WORKER = ALL[1:3], ALL[3:]
+HEAD, SLICES, WORKER_POD = ALL[1:3], ALL[3:6], ALL[6]
+JOBS = [HEAD[0], *SLICES]
+PATH = "/apis/batch/v1/namespaces/default/jobs"
 INVALID = status_error(422, "Invalid", 'spec.volumes: Not found: "scratch"')
 QUOTA = status_error(403, "Forbidden", "exceeded quota: team, requested: cpu=24, used: cpu=90, limited: cpu=96")
 BUSY = status_error(429, "TooManyRequests", "slow down")
@@ -31,9 +36,10 @@ def api():
     return StoreApi(FakeClock())
 
 
-def plan(**metadata):
+def plan(slices=3, **metadata):
     made = reference_jobset()
     made["metadata"] |= {"namespace": "default", **metadata}
+    made["spec"]["replicatedJobs"][1]["replicas"] = slices
     return finished(made)
 
 
@@ -48,14 +54,14 @@ def kinds(report):
 
 def test_all_kinds_of_objects_are_asked_for_and_nothing_is_stored(api):
     report = dry_run(api).report()
-    assert (report.accepted, report.refusals, report.left_out, report.warnings) == (ALL, [], [], {})
+    assert (report.accepted, report.refusals, report.left_out, report.warnings) == (ALL, [], {}, {})
     assert api.objects == {}
     posts = [call for call in api.calls if call.method == "POST"]
-    assert len(posts) == 5
+    assert len(posts) == 7
     assert all(
         call.query == {"dryRun": "All", "fieldManager": "xlaunch", "fieldValidation": "Strict"} for call in posts
     )
-    assert [call.path.rpartition("/")[2] for call in posts] == ["jobsets", "jobs", "pods", "jobs", "pods"]
+    assert [call.path.rpartition("/")[2] for call in posts] == ["jobsets", "jobs", "pods", *["jobs"] * 3, "pods"]
 
 
 def test_the_jobset_is_sent_as_it_would_be_submitted(api):
@@ -68,11 +74,11 @@ def test_the_jobset_is_sent_as_it_would_be_submitted(api):
     ("verdicts", "expected"),
     [
         ({"JobSet": INVALID}, ALL[:1]),
-        ({"Job": INVALID}, [HEAD[0], WORKER[0]]),
-        ({"Pod": QUOTA}, [HEAD[1], WORKER[1]]),
+        ({"Job": INVALID}, JOBS),
+        ({"Pod": QUOTA}, [HEAD[1], WORKER_POD]),
         ({"JobSet": QUOTA, "Job": INVALID, "Pod": QUOTA}, ALL),
         # What is invalid in the Job is so in its pod: told once
-        ({"Job": INVALID, "Pod": INVALID}, [HEAD[0], WORKER[0]]),
+        ({"Job": INVALID, "Pod": INVALID}, JOBS),
         ({"Job": QUOTA, "Pod": INVALID}, ALL[1:]),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, dict) else None,
@@ -89,21 +95,24 @@ def test_a_refusal_has_the_servers_own_words(api):
 
 def test_warnings_are_told_once_with_all_that_they_are_about(api):
     api.cautions = {"Job": ["would violate PodSecurity"], "Pod": ["would violate PodSecurity", "old field"]}
-    assert dry_run(api).report().warnings == {"would violate PodSecurity": ALL[1:], "old field": [HEAD[1], WORKER[1]]}
+    assert dry_run(api).report().warnings == {"would violate PodSecurity": ALL[1:], "old field": [HEAD[1], WORKER_POD]}
 
 
 def test_warnings_of_what_is_refused_are_told_too(api):
     api.verdicts = {"Job": ApiError(422, "Invalid", "no", warnings=("deprecated",))}
-    assert dry_run(api).report().warnings == {"deprecated": [HEAD[0], WORKER[0]]}
+    assert dry_run(api).report().warnings == {"deprecated": JOBS}
 
 
 @pytest.mark.parametrize("kind", ["Job", "Pod"])
 def test_what_the_user_may_not_create_is_left_out(api, kind):
     api.forbidden = {kind}
     report = dry_run(api).report()
-    assert [line.split(" ")[0] for line in report.left_out] == [f"{kind}", f"{kind}"]
-    assert f"you may not create {kind.lower()}s in namespace default" in report.left_out[0]
+    workers = "Jobs demo-elastic-worker-0 to demo-elastic-worker-2" if kind == "Job" else WORKER_POD
+    why = f"you may not create {kind.lower()}s in namespace default"
+    assert report.left_out == {HEAD[kind == "Pod"]: why, workers: why}
     assert report.refusals == []
+    # Once for each kind of Job is enough
+    assert sum(call.body.get("kind") == kind for call in api.calls if call.body) == 2
 
 
 def test_who_may_not_create_jobsets_is_refused(api):
@@ -115,7 +124,7 @@ def test_who_may_not_create_jobsets_is_refused(api):
 
 def test_a_403_stays_a_refusal_where_the_server_does_not_tell_rights(api):
     api.verdicts = {"Pod": QUOTA, "SelfSubjectAccessReview": status_error(501, "NotImplemented")}
-    assert kinds(dry_run(api).report()) == [HEAD[1], WORKER[1]]
+    assert kinds(dry_run(api).report()) == [HEAD[1], WORKER_POD]
 
 
 @pytest.mark.parametrize("kind", ["JobSet", "Job", "Pod"])
@@ -124,8 +133,8 @@ def test_a_webhook_that_knows_no_dry_run_is_no_refusal(api, kind):
     api.verdicts = {kind: status_error(400, "BadRequest", text)}
     report = dry_run(api).report()
     assert report.refusals == []
-    assert all(line.startswith(kind) and text in line for line in report.left_out)
-    assert len(report.left_out) == (1 if kind == "JobSet" else 2)
+    assert all(label.startswith(kind) for label in report.left_out)
+    assert list(report.left_out.values()) == [text] * (1 if kind == "JobSet" else 2)
 
 
 def put(api, made, **metadata):
@@ -142,10 +151,90 @@ def test_a_name_that_is_taken_is_no_refusal(api):
     assert api.objects == before
 
 
-def test_children_that_exist_are_no_refusal(api):
-    for job in ("demo-elastic-pathways-head-0", "demo-elastic-worker-2"):
-        api.put({"metadata": {"name": job}}, "/apis/batch/v1/namespaces/default/jobs")
+def owned(kind, name, **metadata):
+    """A Job that somebody has made under the name of the second slice's."""
+    owner = [{"apiVersion": "example.com/v1", "kind": kind, "name": name, "controller": True}] if kind else []
+    return {"metadata": {"name": "demo-elastic-worker-1", "ownerReferences": owner, **metadata}}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        owned("JobSet", "demo-elastic"),
+        owned("CronJob", "nightly", deletionTimestamp="2026-11-30T12:00:00Z"),
+        owned("", "", deletionTimestamp="2026-11-30T12:00:00Z"),
+    ],
+    ids=["its own", "going", "going, nobody's"],
+)
+def test_a_job_that_is_its_own_or_goes_is_no_refusal(api, job):
+    api.put(job, PATH)
     assert dry_run(api).report().accepted == ALL
+
+
+def test_a_job_that_has_gone_meanwhile_is_no_refusal(api):
+    api.put(owned("CronJob", "nightly"), PATH)
+    # After the look for the JobSet
+    api.meanwhile("GET", lambda: None)
+    api.meanwhile("GET", lambda: api.remove(f"{PATH}/demo-elastic-worker-1"))
+    assert dry_run(api).report().accepted == ALL
+
+
+@pytest.mark.parametrize(
+    ("job", "keeper"),
+    [
+        (owned("CronJob", "nightly"), "CronJob nightly has a Job of that name"),
+        (owned("JobSet", "other"), "JobSet other has a Job of that name"),
+        (owned("", ""), "a Job of that name is there, which nothing controls"),
+    ],
+    ids=["a CronJob's", "another JobSet's", "nobody's"],
+)
+def test_a_job_of_somebody_else_is_a_refusal(api, job, keeper):
+    """JobSet would try to create its own for ever."""
+    api.put(job, PATH)
+    report = dry_run(api).report()
+    assert [(each.label, each.reason, each.message) for each in report.refusals] == [
+        (SLICES[1], "AlreadyExists", keeper)
+    ]
+    assert report.accepted == [label for label in ALL if label != SLICES[1]]
+    assert "--workload" in PlanRefusedError(plan(), report.refusals).next
+
+
+def test_a_taken_name_that_the_user_may_not_look_into_is_left_out(api):
+    api.put(owned("CronJob", "nightly"), PATH)
+    api.meanwhile("GET", lambda: None)
+    api.meanwhile("GET", lambda: api.fail("GET", status_error(403, "Forbidden", "you may not read jobs")))
+    report = dry_run(api).report()
+    assert report.left_out == {SLICES[1]: "its name is taken, and whose it is can't be read: you may not read jobs"}
+    assert report.refusals == []
+    assert SLICES[1] not in report.accepted
+
+
+def test_each_job_is_judged_by_itself(api):
+    def last(job):
+        return QUOTA if job["metadata"]["name"].endswith("-2") else None
+
+    api.verdicts = {"Job": last}
+    report = dry_run(api).report()
+    assert kinds(report) == [SLICES[2]]
+    assert report.accepted == [label for label in ALL if label != SLICES[2]]
+
+
+def test_many_jobs_are_announced(api):
+    for slices, expected in ((TELLING - 1, []), (TELLING, [f"Asking the API server about {TELLING} Jobs"])):
+        notices = []
+        assert len(dry_run(api, plan(slices), notices=notices).report().accepted) == slices + 4
+        assert notices == expected
+
+
+def test_more_slices_than_xlaunch_makes_are_not_all_asked_about(api):
+    """A patch may ask for any number."""
+    report = dry_run(api, plan(5000)).report()
+    assert report.left_out == {
+        "Jobs demo-elastic-worker-1023 to demo-elastic-worker-4998": "no more than 1024 of one kind are asked about"
+    }
+    assert report.accepted[-3:] == [f"Job demo-elastic-worker-{n}" for n in (1022, 4999)] + [
+        "Pod demo-elastic-worker-4999-3"
+    ]
 
 
 def test_what_is_wrong_is_told_before_that_the_name_is_taken(api):
@@ -239,23 +328,6 @@ def test_a_cluster_without_jobset(api):
     api.fail("GET", status_error(404, "NotFound", "the server could not find the requested resource"))
     with pytest.raises(RefusedError, match="no JobSet"):
         dry_run(api).report()
-
-
-def test_the_error_of_one_refusal_says_which_object_and_why():
-    error = PlanRefusedError(plan(), [Refusal("Pod", "run-worker-0-3", "Forbidden", "exceeded quota")])
-    assert (error.code, error.message, error.why) == (4, "The API server refuses Pod run-worker-0-3", "exceeded quota")
-    assert error.more == {
-        "refusals": [
-            {"kind": "Pod", "name": "run-worker-0-3", "reason": "Forbidden", "message": "exceeded quota"},
-        ]
-    }
-
-
-def test_the_error_of_several_names_all():
-    refusals = [Refusal("Job", "a-0", "Invalid", "no"), Refusal("Pod", "a-0-0", "Forbidden", "no")]
-    error = PlanRefusedError(plan(), refusals)
-    assert (error.message, error.why) == ("The API server refuses 2 objects of demo-elastic", "Job a-0, Pod a-0-0")
-    assert (error.reason, error.next) == ("Invalid", "Correct what they name; --dry-run shows the manifest")
 
 
 class Upgraded(StoreApi):

@@ -10,6 +10,7 @@ from refusing import changed, rendered
 from worlds import until
 
 from xlaunch.cluster.dry_run import DryRun
+from xlaunch.cluster.verdicts import summary
 from xlaunch.core.clock import SystemClock
 from xlaunch.core.plan import finished
 
@@ -38,7 +39,7 @@ def test_a_plan_that_is_accepted_is_stored_as_was_said(cluster):
     done = cluster.create("asked", "--queue=none", "--dry-run=server", slices=2)
     assert (
         "Accepted by the API server, and nothing was created: JobSet asked, Job asked-pathways-head-0, "
-        "Pod asked-pathways-head-0-0, Job asked-worker-1, Pod asked-worker-1-3."
+        "Pod asked-pathways-head-0-0, Jobs asked-worker-0 to asked-worker-1, Pod asked-worker-1-3."
     ) in done.stderr
     assert done.stdout == cluster.create("asked", "--queue=none", "--dry-run", slices=2).stdout
     said = json.loads(cluster.create("asked", "--queue=none", "--dry-run=server", "-o", "json", slices=2).stdout)
@@ -61,6 +62,8 @@ def test_a_workload_that_runs_is_left_alone(cluster):
     )
     other = cluster.create("taken", "--queue=none", "--dry-run=server", "-o", "json", slices=2)
     assert "taken exists already (Running), of another plan; --diff shows what differs" in other.stderr
+    # Its own Job is in nobody's way
+    assert "Jobs taken-worker-0 to taken-worker-1, Pod" in other.stderr
     said = json.loads(other.stdout)
     assert (said["metadata"]["name"], said["spec"]["replicatedJobs"][1]["replicas"]) == ("taken", 2)
     assert cluster.get("jobset", "taken")["metadata"]["resourceVersion"] == version
@@ -69,19 +72,21 @@ def test_a_workload_that_runs_is_left_alone(cluster):
 
 def test_what_only_pods_are_refused_for(cluster):
     """The JobSet and its Jobs are accepted, so a submission would have ended in a head that never comes."""
-    asking = ("workload", "create-pathways", "--workload=poor", "--tpu-type=v5litepod-16", "--docker-image=img")
+    asking = ("workload", "create-pathways", "--workload=needy", "--tpu-type=v5litepod-16", "--docker-image=img")
     more = ("--pathways-gcs-location=gs://my-bucket/tmp", "--service-account=nobody", "--dry-run=server", "--", "true")
     error = cluster.json(*asking, *more, code=4)
     assert [(each["kind"], each["name"]) for each in error["refusals"]] == [
-        ("Pod", "poor-pathways-head-0-0"),
-        ("Pod", "poor-worker-0-3"),
+        ("Pod", "needy-pathways-head-0-0"),
+        ("Pod", "needy-worker-0-3"),
     ]
     words = 'error looking up service account default/nobody: serviceaccount "nobody" not found'
     assert all(words in each["message"] for each in error["refusals"])
-    assert traces(cluster, "poor") == []
+    assert traces(cluster, "needy") == []
     said = cluster.xlaunch(*asking, *more, code=4).stderr
     assert said.count("Refused: Pod ") == 2
-    assert "Error: The API server refuses 2 objects of poor. Pod poor-pathways-head-0-0, Pod poor-worker-0-3." in said
+    assert (
+        "Error: The API server refuses 2 objects of needy. Pod needy-pathways-head-0-0, Pod needy-worker-0-3." in said
+    )
 
 
 def test_what_we_render_is_taken_whole(cluster):
@@ -102,16 +107,18 @@ def test_what_we_render_is_taken_whole(cluster):
 
 @pytest.mark.verified("11.9")
 def test_the_child_jobs_are_looked_into(cluster):
-    """JobSet's webhook takes a mount of a volume that there is not; the Job is refused, in Kubernetes' words."""
+    """JobSet's webhook takes a mount of a volume that there is not; each Job is refused, in Kubernetes' words."""
 
     def unknown_volume(manifest):
         pod_of(manifest, 1)["containers"][0]["volumeMounts"] = [{"name": "nowhere", "mountPath": "/data"}]
 
-    report = asked(cluster, changed(rendered(cluster, "bad"), unknown_volume))
+    report = asked(cluster, changed(rendered(cluster, "bad", "--num-slices=3"), unknown_volume))
     assert report.accepted == ["JobSet bad", "Job bad-pathways-head-0", "Pod bad-pathways-head-0-0"]
+    words = 'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "nowhere"'
     assert [(each.kind, each.name, each.message) for each in report.refusals] == [
-        ("Job", "bad-worker-0", 'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "nowhere"')
+        ("Job", f"bad-worker-{index}", words) for index in range(3)
     ]
+    assert list(summary(report.refusals)) == ["Jobs bad-worker-0 to bad-worker-2"]
 
 
 def test_a_refused_jobset_hides_nothing(cluster):

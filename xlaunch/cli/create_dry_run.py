@@ -12,9 +12,11 @@ from xlaunch.cli.output import Result
 from xlaunch.cli.planner import Planner
 from xlaunch.cli.session import Session
 from xlaunch.cli.target import Connection, TargetOptions, connect
-from xlaunch.cluster.dry_run import DryRun, PlanRefusedError, Report
+from xlaunch.cluster.dry_run import DryRun
 from xlaunch.cluster.submit import replaces
+from xlaunch.cluster.verdicts import PlanRefusedError, Report, summary
 from xlaunch.core.plan import HASH_ANNOTATION, Plan, owned
+from xlaunch.core.runs import runs
 from xlaunch.core.spec import PathwaysSpec
 from xlaunch.core.workload import describe
 
@@ -55,15 +57,16 @@ def ask(
 
 def _told(report: Report, plan: Plan) -> Iterator[str]:
     for text, about in report.warnings.items():
-        yield f"Warning from the API server: {text} ({', '.join(about)})"
-    for line in report.left_out:
-        yield f"Not checked: {line}"
+        yield f"Warning from the API server: {text} ({', '.join(runs(about))})"
+    for label, why in report.left_out.items():
+        yield f"Not checked: {label}: {why}"
     if report.refusals:
-        if len(report.refusals) > 1:
-            yield from (f"Refused: {each.kind} {each.name}: {each.message}" for each in report.refusals)
+        told = summary(report.refusals)
+        if len(told) > 1:
+            yield from (f"Refused: {label}: {first.message}" for label, first in told.items())
         return
     if report.accepted:
-        yield f"Accepted by the API server, and nothing was created: {', '.join(report.accepted)}."
+        yield f"Accepted by the API server, and nothing was created: {', '.join(runs(report.accepted))}."
     if report.existing is not None:
         phase = describe(report.existing).phase
         same = (report.existing["metadata"].get("annotations") or {}).get(HASH_ANNOTATION) == plan.hash

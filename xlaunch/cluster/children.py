@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from xlaunch.core.claims import claims
+from xlaunch.core.names import job_name
 
 Object = dict[str, Any]
 
@@ -18,20 +20,38 @@ Object = dict[str, Any]
 _JOBSET_KEYS = ("jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/")
 
 
-def jobs(jobset: Mapping[str, Any]) -> Iterator[Object]:
-    """The last Job of each replicated job, which has the longest name; none of those without replicas.
+@dataclass(frozen=True)
+class Children:
+    """The Jobs of one replicated job: `replicas` of them, each made when it is asked for.
 
-    The JobSet may be one that no webhook has defaulted. The Jobs have no owner: in a dry run there is none, and Kueue's
-    webhook looks it up (Kueue v0.17.0 pkg/controller/jobframework/reconciler.go FindAncestorJobManagedByKueue).
+    They have no owner: in a dry run there is none, and Kueue's webhook looks it up (Kueue v0.17.0
+    pkg/controller/jobframework/reconciler.go FindAncestorJobManagedByKueue).
     """
+
+    jobset: Object
+    replicated: Object
+    replicas: int
+
+    def name(self, index: int) -> str:
+        """The name of the Job of that index."""
+        return job_name(self.jobset["metadata"]["name"], self.replicated["name"], index)
+
+    def job(self, index: int) -> Object:
+        """The Job of that index."""
+        from xlaunch.local.controllers.jobset.build import child_job
+
+        return _with_claims(_without_owner(child_job(self.jobset, self.replicated, index)), self.jobset)
+
+
+def children(jobset: Mapping[str, Any]) -> Iterator[Children]:
+    """Those of each replicated job that has replicas. The JobSet may be one that no webhook has defaulted."""
     from xlaunch.local.controllers.jobset.admission import defaulted
-    from xlaunch.local.controllers.jobset.build import child_job
     from xlaunch.local.controllers.jobset.names import replicas_of, replicated_jobs
 
     jobset = defaulted(deepcopy(dict(jobset)))
     for replicated in replicated_jobs(jobset):
         if replicas := replicas_of(replicated):
-            yield _with_claims(_without_owner(child_job(jobset, replicated, replicas - 1)), jobset)
+            yield Children(jobset, replicated, replicas)
 
 
 def pod(job: Mapping[str, Any]) -> Object:

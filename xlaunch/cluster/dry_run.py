@@ -1,76 +1,40 @@
-"""A dry run on the server: of the JobSet, of one Job of each kind, and of one pod of each role. Nothing is stored."""
+"""A dry run on the server: of the JobSet, of each of its Jobs, and of one pod of each role. Nothing is stored."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from xlaunch.cluster import children, jobsets
+from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError, Reply, namespaced
+from xlaunch.cluster.children import Children, children, pod
 from xlaunch.cluster.retry import is_passing, persist
 from xlaunch.cluster.submit import NO_RESTART_JOB, WITHOUT_RESTART_JOB, refused, stamped
+from xlaunch.cluster.taken import find_job, stranger
+from xlaunch.cluster.verdicts import Refusal, Report
 from xlaunch.cluster.versions import without_restart_job
 from xlaunch.core.checks import KIND
 from xlaunch.core.clock import Clock
-from xlaunch.core.errors import NetworkError, RefusedError
+from xlaunch.core.errors import NetworkError
 from xlaunch.core.plan import Plan
 from xlaunch.core.refusals import sentence
+from xlaunch.core.restart_scope import MAX_SLICES
+from xlaunch.core.runs import runs
 
 Object = Mapping[str, Any]
 T = TypeVar("T")
 
 INVALID = 422
 STAND_INS = 8
+# From so many Jobs on somebody may wonder what takes so long
+TELLING = 64
+NAME_TAKEN = "Take another --workload, or delete what has the name: kubectl get jobs"
 # What of the metadata of an object can be sent to make another
 SENT = ("name", "namespace", "labels", "annotations")
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 # apiserver pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr
 UNSUPPORTED = "does not support dry run"
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """What the server said about one object, and what to do where that is known."""
-
-    kind: str
-    name: str
-    reason: str
-    message: str
-    next: str = ""
-
-
-class PlanRefusedError(RefusedError):
-    """The server refuses objects of a plan (exit 4); `-o json` prints all of them as `refusals`."""
-
-    def __init__(self, plan: Plan, refusals: list[Refusal]) -> None:
-        first = refusals[0]
-        if len(refusals) == 1:
-            message, why, named = f"The API server refuses {first.kind} {first.name}", first.message, "it names"
-        else:
-            message = f"The API server refuses {len(refusals)} objects of {plan.name}"
-            why, named = ", ".join(f"{each.kind} {each.name}" for each in refusals), "they name"
-        known = next((each.next for each in refusals if each.next), "")
-        step = known or f"Correct what {named}; --dry-run shows the manifest"
-        super().__init__(message, why=why, next=step, reason=first.reason)
-        told = ("kind", "name", "reason", "message")
-        self.more = {"refusals": [{key: getattr(each, key) for key in told} for each in refusals]}
-
-
-@dataclass
-class Report:
-    """What the server said: `stored` is the JobSet as it would be, `existing` the one that has the name already.
-
-    `warnings` are those of the server with the objects that they are about, `left_out` what could not be asked and why.
-    """
-
-    existing: Object | None
-    stored: Object | None = None
-    accepted: list[str] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    warnings: dict[str, list[str]] = field(default_factory=dict)
 
 
 class DryRun:
@@ -140,11 +104,8 @@ class DryRun:
                 report.stored = answer.body
             elif _is_taken(answer):
                 report.stored = self.stored(exists=True).body
-            for job in children.jobs(report.stored or self._plan.manifest):
-                answer = self._ask(report, job["metadata"]["name"], job)
-                pod = children.pod(job)
-                # A template that is invalid in the Job is so in the pod, in the same words
-                self._ask(report, pod["metadata"]["generateName"].rstrip("-"), pod, repeats=answer.status == INVALID)
+            for each in children(report.stored or self._plan.manifest):
+                self._ask_children(report, each)
         except ApiError as error:
             raise self._told(error) from error
         return report
@@ -154,8 +115,36 @@ class DryRun:
         lacks = without_restart_job(self._api, error.message)
         return refused(error, self._plan, self._namespace, lacks)
 
-    def _ask(self, report: Report, name: str, body: Object, *, repeats: bool = False) -> Reply | ApiError:
-        """Asks for one object and notes the answer. Raises what is none: no such namespace, no right to a JobSet."""
+    def _ask_children(self, report: Report, role: Children) -> None:
+        """Asks for all Jobs of a replicated job, up to the most slices that xlaunch makes, and for the last one's pod.
+
+        What cannot be asked about the first can't about the others.
+        """
+        last = role.replicas - 1
+        indexes = (*range(min(last, MAX_SLICES - 1)), last)
+        if len(indexes) >= TELLING:
+            self._notice(f"Asking the API server about {len(indexes)} Jobs")
+        together = ", ".join(runs(f"Job {role.name(index)}" for index in indexes))
+        for index in indexes:
+            job = role.job(index)
+            answer = self._ask(report, role.name(index), job, stands_for=together)
+            if together in report.left_out:
+                job = role.job(last)
+                break
+        if len(indexes) < role.replicas:
+            between = f"Jobs {role.name(len(indexes) - 1)} to {role.name(last - 1)}"
+            report.left_out[between] = f"no more than {MAX_SLICES} of one kind are asked about"
+        asked = pod(job)
+        # A template that is invalid in the Job is so in the pod, in the same words
+        self._ask(report, asked["metadata"]["generateName"].rstrip("-"), asked, repeats=answer.status == INVALID)
+
+    def _ask(
+        self, report: Report, name: str, body: Object, *, repeats: bool = False, stands_for: str = ""
+    ) -> Reply | ApiError:
+        """Asks for one object and notes the answer. Raises what is none: no such namespace, no right to a JobSet.
+
+        What is left out is noted of all that the object `stands_for`.
+        """
         label = f"{body['kind']} {name}"
         answer: Reply | ApiError
         try:
@@ -166,14 +155,16 @@ class DryRun:
                 raise
             why = sentence(error.message, error.details)
             if _is_taken(error):
-                report.accepted.append(label)
+                self._note_taken(report, name, body["kind"])
             elif UNSUPPORTED in why:
-                report.left_out.append(f"{label}: {why}")
+                report.left_out[stands_for or label] = why
             elif self._is_about_rights(error, body):
                 if body["kind"] == KIND:
                     raise
                 # The controllers create them, not the user
-                report.left_out.append(f"{label}: you may not create {_plural(body)} in namespace {self._namespace}")
+                report.left_out[stands_for or label] = (
+                    f"you may not create {_plural(body)} in namespace {self._namespace}"
+                )
             elif lacks := without_restart_job(self._api, error.message):
                 report.refusals.append(Refusal(body["kind"], name, NO_RESTART_JOB, lacks, WITHOUT_RESTART_JOB))
             elif not (repeats and error.status == INVALID):
@@ -183,6 +174,22 @@ class DryRun:
         for text in answer.warnings:
             report.warnings.setdefault(text, []).append(label)
         return answer
+
+    def _note_taken(self, report: Report, name: str, kind: str) -> None:
+        """All else was found good. A Job that stays in the way is a refusal: JobSet would try for ever."""
+        keeper = ""
+        if kind == "Job":
+            try:
+                keeper = stranger(
+                    self._persist(lambda: find_job(self._api, name, namespace=self._namespace)), self._plan.name
+                )
+            except ApiError as error:
+                report.left_out[f"{kind} {name}"] = f"its name is taken, and whose it is can't be read: {error.message}"
+                return
+        if keeper:
+            report.refusals.append(Refusal(kind, name, "AlreadyExists", keeper, NAME_TAKEN))
+        else:
+            report.accepted.append(f"{kind} {name}")
 
     def _is_about_rights(self, error: ApiError, body: Object) -> bool:
         """Whether a 403 comes from the user's rights, not from a quota or policy; no where the server can't tell."""

@@ -107,3 +107,26 @@ def refusal(cluster, name):
     """What `status` says once it knows why there is no pod."""
     found = cluster.look("status", name)
     return found if "FailedCreate" in (found["waiting"] or "") else None
+
+
+def test_a_job_of_somebody_else_has_the_name_of_a_slices(cluster):
+    """A server dry run refuses it; what is submitted all the same says what it waits for, and goes on after that."""
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "guest-worker-1"}}
+    job["spec"] = {"suspend": True, "template": {"spec": pod}}
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(job))
+    keeper = "a Job of that name is there, which nothing controls"
+    refused = cluster.create("guest", "--dry-run=server", slices=2, code=4).stderr
+    assert f"Error: The API server refuses Job guest-worker-1. {keeper}.\nNext: Take another --workload" in refused
+    assert names(cluster, "jobs") == ["guest-worker-1"]
+
+    cluster.create("guest", slices=2, command=("bash", "-c", COUNTING))
+    following = Following(cluster, "guest")
+    said = f"Job guest-worker-1 is not created: {keeper}"
+    until(lambda: whole(cluster, "guest", 0), "the other slice")
+    status = until(lambda: (found := cluster.look("status", "guest"))["waiting"] == said and found, "the reason")
+    assert (status["phase"], status["slices"][1]["ready"]) == ("Starting", 0)
+    assert said in cluster.json("wait", "guest", "--for=running", "--timeout=1s", code=124)["message"]
+    cluster.kubectl("delete", "job", "guest-worker-1")
+    assert cluster.json("wait", "guest", "--for=running", "--timeout=60s")["result"] == "Running"
+    ends(cluster, "guest", following)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from xlaunch.cluster.api import Api, ApiError, namespaced
+from xlaunch.cluster.api import Api, ApiError
 from xlaunch.cluster.observe import events_about, owned_pods
+from xlaunch.cluster.taken import find_job, stranger
 from xlaunch.core import pods as podlib
 from xlaunch.core.errors import NetworkError
 from xlaunch.core.events import latest, message
@@ -60,20 +61,12 @@ def why_uncreated(api: Api, workload: Workload, pods: Iterable[Object], jobs: It
     if not name:
         return ""
     try:
-        job = _job(api, name) if jobs is None else _named(jobs, name)
+        job = find_job(api, name) if jobs is None else _named(jobs, name)
+        if job is None or stranger(job, workload.name):
+            return _job_refused(api, workload, name)
     except (ApiError, NetworkError):
         return ""
-    return _pod_refused(api, job, name) if job else _job_refused(api, workload, name)
-
-
-def _job(api: Api, name: str) -> Object | None:
-    try:
-        found: Object = api.request("GET", namespaced(api, "batch/v1", "jobs", name)).body
-    except ApiError as error:
-        if error.status == 404:
-            return None
-        raise
-    return found
+    return _pod_refused(api, job, name)
 
 
 def _named(jobs: Iterable[Object], name: str) -> Object | None:
@@ -96,7 +89,12 @@ def _first_short(workload: Workload, pods: Iterable[Object]) -> str:
 def _job_refused(api: Api, workload: Workload, job: str) -> str:
     told = events_about(api, workload.uid, reason=JOB_REFUSED)
     last = latest(event for event in told if f'"{job}"' in message(event))
-    return f"Job {job} is not created: {_words(last)}" if last and not _is_passing(last) else ""
+    if last is None:
+        return ""
+    if not _is_passing(last):
+        return f"Job {job} is not created: {_words(last)}"
+    keeper = stranger(find_job(api, job), workload.name)
+    return f"Job {job} is not created: {keeper}" if keeper else ""
 
 
 def _pod_refused(api: Api, job: Object, name: str) -> str:

@@ -43,6 +43,8 @@ LINES = {
     "2.7": "a drained host is held until the wait is over on 1.35.4",
     "2.8": "suspend and resume do not reset the record of losses",
     "2.9": "where #139428 is fixed a partial loss shows in Job and JobSet after about a second",
+    "2.10": "the replacement of a pod whose end was not reported at first finds no free ports on 1.35.4",
+    "2.11": "a preemptor waits 10 s for the node of a victim whose end was not reported on 1.35.4, about 1 s on 1.37.2",
     "3.1": "a restart of the JobSet: conditions, events, a new head pod, and the label restart-attempt",
     "3.2": "exhausted: Failed with reason ReachedMaxRestarts, naming the Job that failed first",
     "3.3": "a named rule gives the reason FailurePolicy_<name>",

@@ -64,6 +64,7 @@ LINES = {
     "5.4": "each occurrence is an event of its own",
     "5.5": "a condition that became False keeps the time of its last True",
     "5.6": "conditions freeze when a JobSet has failed or is suspended",
+    "5.7": "JobSet before 0.12 writes events of core/v1: in whole seconds, without eventTime and action",
     "6.1": "the head pod is deleted",
     "6.2": "main exits 1: restart, and the old head pod's log is gone",
     "6.3": "main exits 1 without restarts left: the head pod stays, the workers go",

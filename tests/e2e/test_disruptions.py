@@ -1,6 +1,5 @@
 """Workers that are told to go: by an eviction, a drain, the scheduler; and what it means when they then exit 0."""
 
-import json
 import signal
 import time
 
@@ -25,6 +24,7 @@ from losing import (
     with_workers,
 )
 from outages import PodHistory, obey
+from preempting import preempting
 from worlds import until
 
 from xlaunch.core.ending import disruption
@@ -114,35 +114,16 @@ def test_a_preemption_is_a_loss_with_its_reason(cluster, gate):
     with_workers(cluster, "yields", STAYING.format(directory=gate, code=143), PATIENT)
     following = followed(cluster, "yields")
     victim = hosts(cluster, "yields", 0)[3]
-    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 9}
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(urgent))
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(preemptor(victim["spec"]["nodeName"])))
-    try:
+    with preempting(cluster, victim["spec"]["nodeName"]):
         told = until(lambda: loss(cluster, "yields", 0), "the preemption to show")
         assert (told["host"], told["pod"], told["why"]) == (3, victim["metadata"]["name"], PREEMPTED)
         (gate / "go").touch()
         until(lambda: cluster.get("pod", "preemptor")["status"]["phase"] == "Running", "the preemptor to run")
         until(lambda: row(cluster, "yields", 0)["waiting"], "the replacement to be held")
-    finally:
-        cluster.kubectl("delete", "pod", "preemptor", "--timeout=60s")
     back = until(lambda: whole(cluster, "yields", 0), "the host to be back", timeout=120)
     assert (back["lost"], back["budgetLeft"]) == (1, 7)
     goes_on(cluster, "yields")
     ends(cluster, "yields", following)
-
-
-def preemptor(node):
-    """A pod that wants the TPUs of that node more than who has them."""
-    resources = {"limits": {"google.com/tpu": "4"}}
-    container = {"name": "main", "image": "none", "command": ["sleep", "1000"], "resources": resources}
-    spec = {
-        "containers": [container],
-        "nodeSelector": {"kubernetes.io/hostname": node},
-        "priorityClassName": "urgent",
-        "terminationGracePeriodSeconds": 1,
-        "tolerations": [{"operator": "Exists"}],
-    }
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "preemptor"}, "spec": spec}
 
 
 @pytest.mark.clusters("embedded", "real", "real-1.37.2")

@@ -117,6 +117,7 @@ LINES = {
     "12.14": "switching waitForPodsReady on evicts a JobSet that has long been running",
     "12.15": "a queue that starts again may give the quota to a newer JobSet",
     "12.16": "JobSet's events CreatedWorkload, Started and Stopped, and a LocalQueue that is not active while stopped",
+    "12.17": "on 1.35.4 Kueue learns of one lost pod when its back-off is over: PodsReady is False for a second",
     "13.1": "all 6,145 pods run",
     "13.2": "what reading them costs",
     "13.3": "one lost pod of 6,145 is seen and replaced",

@@ -1,10 +1,13 @@
 """Kueue's waitForPodsReady takes away a workload that waits too long for a slice, and gives it up at last."""
 
+import time
+
 import pytest
 from following import Following
-from looking import FORCED, Obeying
+from looking import FORCED, Obeying, conditions
+from losing import LOAD, whole
 from outages import TPU_NODES
-from queues import WORKLOADS, becomes, evictions, runs, submit
+from queues import WORKLOADS, becomes, evictions, runs, submit, workload_of
 from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
@@ -25,10 +28,12 @@ pytestmark = [
 
 
 @pytest.fixture
-def nodes(control_plane):
-    """Nodes that run what the queue admits."""
-    with attached(control_plane.kubeconfig, ONE_HOST, log=control_plane.directory / "node-agent.log"):
+def nodes(request, control_plane):
+    """Nodes that run what the queue admits, of the type in the parameter; another test has others of the same names."""
+    tpu = getattr(request, "param", ONE_HOST)
+    with attached(control_plane.kubeconfig, tpu, log=control_plane.directory / "node-agent.log"):
         yield
+    control_plane.api.request("DELETE", "/api/v1/nodes")
 
 
 def lose_the_slice(world):
@@ -72,3 +77,32 @@ def test_a_lost_slice_may_cost_the_whole_workload(world, queue, tmp_path):
     assert world.json("status", "train")["jobset"]["restarts"] == 0
     world.xlaunch("workload", "delete", "train", "--yes")
     assert following.done() == 10
+
+
+@pytest.mark.nightly
+@pytest.mark.verified("12.17")
+@pytest.mark.parametrize("nodes", ["--tpu-type=v5litepod-16"], indirect=True)
+def test_kueue_does_not_know_of_one_lost_host_before_it_is_replaced(world, queue):
+    """kubernetes#139428 keeps the Job's status as it was, so the time to recover begins when the back-off is over."""
+    submit(world, "train")
+    runs(world, "train")
+    until(lambda: pods_ready(world) == ("True", "Started"), "Kueue to know that all run")
+    began = time.time()
+    world.kubectl("delete", "pod", world.pod("train-worker-0-2"), *FORCED)
+    status = world.look("status", "train")
+    assert [(each["ready"], each["missing"], each["lost"]) for each in status["slices"]] == [(3, 1, 1)]
+    assert status["alarms"] == []
+    told = until(lambda: (found := pods_ready(world)) != ("True", "Started") and found, "Kueue to know of the loss")
+    passed = time.time() - began
+    print(f"{told} after {passed:.1f} s")
+    assert 8 <= passed <= 10 + LOAD
+    until(lambda: pods_ready(world) == ("True", "Recovered"), "Kueue to know of the replacement")
+    until(lambda: whole(world, "train", 0), "the slice to be whole")
+    status = world.look("status", "train")
+    assert (status["jobset"]["restarts"], status["alarms"]) == (0, [])
+    assert evictions(world, "train") == {}
+
+
+def pods_ready(world):
+    """Status and reason of Kueue's own word about the pods."""
+    return conditions(world, WORKLOADS, workload_of(world, "train")["metadata"]["name"]).get("PodsReady", ())[:2]

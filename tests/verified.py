@@ -123,6 +123,7 @@ LINES = {
     "13.3": "one lost pod of 6,145 is seen and replaced",
     "13.4": "deleting the JobSet deletes its Jobs and pods",
     "13.5": "not every pod has its Job's event: losses are told from pods",
+    "13.6": "with exclusive topology followers are refused at every start, and all run all the same",
     "14.1": "the battery of API behaviours passes",
     "14.2": "an event may have no eventTime, which the client's typed API refuses",
 }

@@ -58,6 +58,7 @@ LINES = {
     "4.8": "a slice whose hosts have all failed comes back (no jobset#1276)",
     "4.9": "without the gate RestartJob is refused",
     "4.10": "OnFailure with backoffLimit 0: one restart of a container restarts the slice",
+    "4.11": "a slice with a dead host restarts only when PodGC gives the pod up, after its Node object is deleted",
     "5.1": "the loss of a slice is bracketed by InOrderStartupPolicyInProgress and …Completed",
     "5.2": "so is the loss of a node",
     "5.3": "the loss of one pod is bracketed only where #139428 is fixed",

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from following import counting
+from looking import conditions
 from losing import LOAD, ends, followed, hosts, row, whole
 from outages import (
     PodHistory,
@@ -24,15 +25,25 @@ from outages import (
 )
 from worlds import until
 
+from testbed.control_plane import ControlPlane
 from xlaunch.core.pods import is_ready
 
 pytestmark = [pytest.mark.real, pytest.mark.nightly, pytest.mark.long]
+
+# Seconds for which nothing changes as long as nobody helps
+UNCHANGED = 20
 
 
 def silence(cluster, pod):
     """When the pod's node was noticed to be silent."""
     told = cluster.get("pod", pod)["status"]["conditions"]
     return next(seconds(each["lastTransitionTime"]) for each in told if each["type"] == "Ready")
+
+
+def collected(history, pod):
+    """Whether PodGC has given a pod up, by the last version that the watch has told."""
+    last = history.of(pod)[-1]["status"]
+    return last["phase"] == "Failed" and "DeletionByPodGC" in {each.get("reason") for each in last["conditions"]}
 
 
 def noted(began, **moments):
@@ -115,9 +126,7 @@ def test_a_node_object_is_deleted(cluster):
         since = noted(began, seen=seen, replaced=made(new))
         assert 39 <= since["seen"] <= 61 + LOAD
         assert 49 <= since["replaced"] <= 71 + LOAD  # after the wait of 10 s
-    last = history.of(name)[-1]["status"]
-    assert last["phase"] == "Failed"
-    assert "DeletionByPodGC" in {each.get("reason") for each in last["conditions"]}
+        until(lambda: collected(history, name), "the watch to tell why")
     restore(cluster, [node])
     until(lambda: whole(cluster, "collected", 0), "the slice to be whole")
     ends(cluster, "collected", following)
@@ -138,6 +147,45 @@ def test_the_node_object_of_the_heads_dead_machine_is_deleted(cluster):
         since = noted(began, restarted=time.time())
         assert 39 <= since["restarted"] <= 61 + 2 * LOAD
         following.grows(2)
-    assert "DeletionByPodGC" in {each.get("reason") for each in history.of(head)[-1]["status"]["conditions"]}
+        until(lambda: collected(history, head), "the watch to tell why")
     assert cluster.json("wait", "orphaned", "--for=running", "--timeout=60s")["result"] == "Running"
     ends(cluster, "orphaned", following)
+
+
+@pytest.mark.parametrize("control_plane", [ControlPlane(gates={"RestartJob": True})], indirect=True, ids=str)
+@pytest.mark.verified("0.C", "4.11")
+def test_the_node_object_of_a_dead_machine_is_deleted_whose_slice_restarts_alone(cluster):
+    """With RestartJob the whole slice waits for it: its Job cannot end before PodGC gives the dead host's pod up."""
+    counting(cluster, "scope", "--restart-scope=slice")
+    following = followed(cluster, "scope")
+    pod = hosts(cluster, "scope", 0)[2]
+    name, node = pod["metadata"]["name"], pod["spec"]["nodeName"]
+    began = time.time()
+    with PodHistory(cluster) as history, lost(cluster, node):
+        told = until(lambda: cluster.look("status", "scope")["alarms"], "the alarm", timeout=130)
+        assert [each["reason"] for each in told] == ["StuckOnDeadNode"]
+        until(lambda: hosts(cluster, "scope", 0) == {}, "the other hosts to go")
+        since = noted(began, evicted=told_to_go(cluster.get("pod", name)), stuck=time.time())
+        assert 69 <= since["evicted"] <= 96 + LOAD
+        until(lambda: is_stuck(cluster), "the slice's Job to wait for that pod alone")
+        seen = time.time()
+        until(lambda: time.time() - seen > UNCHANGED, "nothing to change")
+        assert is_stuck(cluster)
+        began = time.time()
+        cluster.kubectl("delete", "node", node)
+        until(lambda: row(cluster, "scope", 0)["jobRestarts"] == 1, "the slice's restart", timeout=120)
+        since = noted(began, restarted=time.time())
+        assert 39 <= since["restarted"] <= 61 + 2 * LOAD
+        until(lambda: collected(history, name), "the watch to tell why")
+    until(lambda: whole(cluster, "scope", 0), "the slice to be whole")
+    status = cluster.look("status", "scope")
+    assert (status["jobset"]["restarts"], status["alarms"]) == (0, [])
+    assert len(following.lives()) == 1
+    ends(cluster, "scope", following)
+
+
+def is_stuck(cluster):
+    """Whether the slice's Job must end and cannot: of its pods there is only the dead host's."""
+    failing = conditions(cluster, "job", "scope-worker-0").get("FailureTarget", ("False",))[0] == "True"
+    terminating, stuck = cluster.get("job", "scope-worker-0")["status"]["terminating"], row(cluster, "scope", 0)
+    return failing and (terminating, stuck["ready"], stuck["jobRestarts"]) == (1, 0, 0)

@@ -29,10 +29,11 @@ pytestmark = [
 
 @pytest.fixture
 def nodes(request, control_plane):
-    """Nodes that run what the queue admits, of the type in the parameter."""
+    """Nodes that run what the queue admits, of the type in the parameter; another test has others of the same names."""
     tpu = getattr(request, "param", ONE_HOST)
     with attached(control_plane.kubeconfig, tpu, log=control_plane.directory / "node-agent.log"):
         yield
+    control_plane.api.request("DELETE", "/api/v1/nodes")
 
 
 def lose_the_slice(world):

@@ -2,14 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 from worlds import attached, until
 
 from testbed.control_plane import ControlPlane
 from xlaunch.local import procs
+from xlaunch.local.node.nodes import KUBELET_PORT
 from xlaunch.local.server import claim_subnet
 
 # The endings must not hit the nodes of other tests, so these have a control plane of their own
@@ -68,6 +71,36 @@ def test_nothing_is_left_however_it_ends(control_plane, world, run, tmp_path, en
         ENDINGS[ending](process, below)
         process.wait(timeout=20)
         until(lambda: not any(procs.is_running(*each) for each in started.items()), "all processes to end", timeout=10)
+
+
+def test_its_addresses_are_free_when_its_claim_to_them_is(control_plane, world, run, tmp_path):
+    """Whoever claims them next listens there at once, so nothing may be let go before the last pod has ended."""
+    with attached(control_plane.kubeconfig, log=tmp_path / "agent.log") as process:
+        run("slow", "trap '' TERM; echo ready; exec sleep 1000")
+        until(lambda: world.get("pod", "slow")["status"]["phase"] == "Running", "the pod to run")
+        until(lambda: world.kubectl("logs", "slow") == "ready\n", "the pod's log")
+        node = world.get("pod", "slow")["status"]["hostIP"]
+        process.terminate()
+        end = time.monotonic() + 20
+        # Without a pause: what is too early may be so by milliseconds
+        while (claim := bound(f"{node.rsplit('.', 2)[0]}.255.254")) is None:
+            assert time.monotonic() < end, "the claim is kept"
+        listener = bound(node)
+        claim.close()
+        assert listener, "somebody listens at an address that nobody claims"
+        listener.close()
+
+
+def bound(address):
+    """A socket that could be bound to a kubelet's port there, None where another has it."""
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((address, KUBELET_PORT))
+    except OSError:
+        made.close()
+        return None
+    return made
 
 
 def test_an_agent_that_comes_back_goes_on_with_its_pods(control_plane, world, run, tmp_path):

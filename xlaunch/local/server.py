@@ -57,7 +57,9 @@ def main(argv: list[str]) -> int:
 def until_the_end(cluster: LocalCluster, starter: Starter) -> int:
     """Serves until SIGTERM; 1 if it cannot listen."""
     try:
-        asyncio.run(serve(cluster, starter))
+        # Until the last pod has ended: it may listen at an address of its node
+        with claim_subnet() as claim:
+            asyncio.run(serve(cluster, starter, subnet_of(claim)))
     except OSError as error:
         traceback.print_exc()
         starter.failed(f"Its server cannot listen: {error.strerror}")
@@ -65,29 +67,30 @@ def until_the_end(cluster: LocalCluster, starter: Starter) -> int:
     return 0
 
 
-async def serve(cluster: LocalCluster, starter: Starter) -> None:
-    """Runs the cluster and reports when it listens; returns on SIGTERM. OSError if it cannot listen."""
+async def serve(cluster: LocalCluster, starter: Starter, subnet: int) -> None:
+    """Runs the cluster and reports when it listens; returns on SIGTERM. OSError if it cannot listen.
+
+    The addresses of its nodes and pods are in 127.`subnet`.0.0/16.
+    """
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
     watch_for_strangers(loop)
     clock = ScaledClock(cluster.time_scale)
     kube = EmbeddedKube(clock, hooks(cluster.feature_gates))
-    with claim_subnet() as claim:
-        subnet = subnet_of(claim)
-        site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
-        agent = make_agent(kube, clock, site, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
-        await agent.register()
-        # Before the API listens, so that nothing waits for them
-        controllers = run_controllers(kube, clock, report, cluster.feature_gates)
-        work = [asyncio.create_task(controllers), asyncio.create_task(agent.run())]
-        url = await listen(kube, agent)
-        starter.serving(cluster, url, kubeconfig(cluster.context, url))
-        waiting = asyncio.create_task(stopped.wait())
-        await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
-        for task in work:
-            if task.done():
-                task.result()  # a controller or the agent has ended: a bug, and the cluster with it
+    site = Site(cluster.path, subnet, cluster.time_scale, stand_in, SHIMS, os.environ)
+    agent = make_agent(kube, clock, site, nodes.plan(tpu_of(cluster), cluster.slices, cluster.heads, subnet))
+    await agent.register()
+    # Before the API listens, so that nothing waits for them
+    controllers = run_controllers(kube, clock, report, cluster.feature_gates)
+    work = [asyncio.create_task(controllers), asyncio.create_task(agent.run())]
+    url = await listen(kube, agent)
+    starter.serving(cluster, url, kubeconfig(cluster.context, url))
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait([waiting, *work], return_when=asyncio.FIRST_COMPLETED)
+    for task in work:
+        if task.done():
+            task.result()  # a controller or the agent has ended: a bug, and the cluster with it
 
 
 async def listen(kube: EmbeddedKube, agent: Agent) -> str:

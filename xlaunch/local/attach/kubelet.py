@@ -44,8 +44,8 @@ def server_tls(certificate: Path, client_authority: bytes) -> ssl.SSLContext:
 
 
 async def serve(app: web.Application, addresses: Iterable[str], port: int, tls: ssl.SSLContext) -> web.AppRunner:
-    """Listens on that port of every node's address; OSError where it is taken."""
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, handler_cancellation=True)
+    """Listens on that port of every node's address; OSError where it is taken. Its end waits for nobody who follows."""
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, handler_cancellation=True, shutdown_timeout=0.0)
     await runner.setup()
     for address in addresses:
         await web.TCPSite(runner, address, port, ssl_context=tls).start()

@@ -10,7 +10,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def main(argv: list[str]) -> int:
     code = 0
     if alive:
         try:
-            asyncio.run(run(options.parse(argv[2:]), directory, say))
+            with claim_subnet() as claim:
+                asyncio.run(run(options.parse(argv[2:]), directory, subnet_of(claim), say))
         except XlaunchError as error:
             sys.stderr.write(". ".join(part for part in (error.message, error.why, error.next) if part) + "\n")
             code = error.code
@@ -67,10 +69,11 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def run(wanted: Options, directory: Path, attached: Callable[[str], None]) -> None:
+async def run(wanted: Options, directory: Path, subnet: int, attached: Callable[[str], None]) -> None:
     """Registers the nodes, reports that and runs their pods until SIGTERM, with all files in `directory`.
 
-    Raises UsageError and NetworkError before the report.
+    The addresses 127.`subnet`.0.0/16 are claimed until nothing listens there any more, pods included. Raises UsageError
+    and NetworkError before the report.
     """
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -78,15 +81,13 @@ async def run(wanted: Options, directory: Path, attached: Callable[[str], None])
     watch_for_strangers(loop)
     login, clock = access.load(wanted.kubeconfig, wanted.context), ScaledClock()
     connector = aiohttp.TCPConnector(ssl=login.tls(), limit=0)
-    with claim_subnet() as claim:
-        subnet = subnet_of(claim)
-        plan = nodes.plan(wanted.tpu, wanted.slices, wanted.heads, subnet)
-        site = Site(directory, subnet, clock.scale, stand_in, SHIMS, os.environ, REPORTED_NETWORK)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            kube = RemoteKube(session, login, clock)
-            agent = make_agent(kube, clock, site, plan, wanted.lease_seconds)
-            await answering(kube, clock)
-            await serve_logs(agent, plan, directory, authority_of(wanted, login))
+    plan = nodes.plan(wanted.tpu, wanted.slices, wanted.heads, subnet)
+    site = Site(directory, subnet, clock.scale, stand_in, SHIMS, os.environ, REPORTED_NETWORK)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        kube = RemoteKube(session, login, clock)
+        agent = make_agent(kube, clock, site, plan, wanted.lease_seconds)
+        await answering(kube, clock)
+        async with logs_served(agent, plan, directory, authority_of(wanted, login)):
             await agent.register()
             work = asyncio.create_task(agent.run())
             attached(f"Attached {len(plan)} nodes to {login.server}")
@@ -120,12 +121,19 @@ def authority_of(wanted: Options, login: Access) -> bytes:
     return found
 
 
-async def serve_logs(agent: Agent, plan: Sequence[NodeSpec], directory: Path, client_authority: bytes) -> None:
-    """Serves the logs of every node at its address."""
+@asynccontextmanager
+async def logs_served(
+    agent: Agent, plan: Sequence[NodeSpec], directory: Path, client_authority: bytes
+) -> AsyncIterator[None]:
+    """The logs of every node are served at its address."""
     addresses = [spec.address for spec in plan]
     own = certificate.self_signed(directory / "kubelet.pem", addresses, datetime.now(UTC))
     tls = kubelet.server_tls(own, client_authority)
-    await kubelet.serve(kubelet.make_app(PodLogs(agent)), addresses, nodes.KUBELET_PORT, tls)
+    runner = await kubelet.serve(kubelet.make_app(PodLogs(agent)), addresses, nodes.KUBELET_PORT, tls)
+    try:
+        yield
+    finally:
+        await runner.cleanup()
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ testbed-up: setup  ## Start a real control plane, print its KUBECONFIG and stay 
 
 test-real: setup  ## The tests that need the real control plane; without Go they are skipped, in CI they fail
 	-$(MAKE) --no-print-directory -j2 $(addprefix build-,$(BUILDS))
-	$(BIN)/python -m pytest -m "real and not nightly" -n 4 --dist=loadgroup --no-loadscope-reorder
+	GOGC=400 $(BIN)/python -m pytest -m "real and not nightly" -n 4 --dist=loadgroup --no-loadscope-reorder
 
 nightly: testbed  ## What takes too long for every change: real back-off up to 160 s, many seeds, 6,145 pods
 	$(BIN)/python -m pytest -m "nightly and not alone" -n 4 --dist=loadgroup --no-loadscope-reorder -rP

@@ -18,6 +18,8 @@ from xlaunch.core.clock import Clock
 ADMIN_GROUP = "system:masters"
 # Generous: two cores that also run the tests of somebody else
 READY_SECONDS = 120.0
+# What components take of the environment: where programs are, and how Go's runtime weighs memory against time
+INHERITED = ("PATH", "GOGC", "GOMEMLIMIT")
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Instance:
                 command.name,
                 command.argv,
                 self.directory,
-                env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.directory), **command.env},
+                env={**inherited(os.environ), "HOME": str(self.directory), **command.env},
                 before=command.before,
             )
         for command in commands:
@@ -115,3 +117,8 @@ class Instance:
         """Ends all components. What they logged stays."""
         while self._running:
             self.stop(next(reversed(self._running)))
+
+
+def inherited(env: Mapping[str, str]) -> dict[str, str]:
+    """What a component has of its starter's environment."""
+    return {"PATH": os.defpath, **{name: env[name] for name in INHERITED if name in env}}

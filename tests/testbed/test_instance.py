@@ -1,11 +1,12 @@
 """The bookkeeping of components, with small processes in their places."""
 
+import os
 import sys
 
 import pytest
 from fakes.clock import FakeClock
 
-from testbed.instance import Command, Instance
+from testbed.instance import Command, Instance, inherited
 from testbed.processes import StartError
 
 
@@ -32,6 +33,18 @@ def test_a_component_sees_its_own_environment_and_directory(instance):
     instance.start(Command("a", [sys.executable, "-c", code], lambda: True, {"WORD": "hello"}))
     instance._running["a"].process.wait()
     assert (instance.directory / "a.log").read_text() == f"hello {instance.directory} {instance.directory}\n"
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, {"PATH": os.defpath}),
+        ({"PATH": "/bin", "GOGC": "400", "HTTPS_PROXY": "x"}, {"PATH": "/bin", "GOGC": "400"}),
+        ({"PATH": "/bin", "GOMEMLIMIT": "1GiB"}, {"PATH": "/bin", "GOMEMLIMIT": "1GiB"}),
+    ],
+)
+def test_a_component_has_little_of_its_starters_environment(env, expected):
+    assert inherited(env) == expected
 
 
 def test_stopped_and_resumed(instance):

@@ -30,6 +30,7 @@ from xlaunch.local.attach import process
 from xlaunch.local.attach.options import Options
 from xlaunch.local.leftovers import remember_process
 from xlaunch.local.plane import Plane
+from xlaunch.local.server import claim_subnet, subnet_of
 from xlaunch.local.service import Starter
 from xlaunch.local.size import tpu_of
 from xlaunch.local.state import LocalCluster
@@ -48,10 +49,10 @@ def until_the_end(cluster: LocalCluster, starter: Starter) -> int:
     directory.mkdir(mode=0o700)
     ready = Path(cluster.plane.binaries) if cluster.plane.binaries else None
     try:
-        with wanted(cluster).running(directory, binaries=ready) as instance:
+        with wanted(cluster).running(directory, binaries=ready) as instance, claim_subnet() as claim:
             for pid in instance.processes().values():
                 remember_process(cluster.path, pid)
-            asyncio.run(attend(cluster, instance, starter))
+            asyncio.run(attend(cluster, instance, subnet_of(claim), starter))
     except KeyboardInterrupt:
         return 0
     except (BuildError, StartError, XlaunchError, OSError) as error:
@@ -66,11 +67,12 @@ def wanted(cluster: LocalCluster) -> ControlPlane:
     return replace(ControlPlane(**cluster.plane.versions), gates=dict.fromkeys(cluster.feature_gates, True))
 
 
-async def attend(cluster: LocalCluster, instance: Instance, starter: Starter) -> None:
+async def attend(cluster: LocalCluster, instance: Instance, subnet: int, starter: Starter) -> None:
     """Runs the node agent until SIGTERM. StartError when a component ends: what is left is no control plane."""
     ended = asyncio.create_task(first_to_end(instance.processes()))
     options = Options(instance.kubeconfig, "", tpu_of(cluster), cluster.slices, cluster.heads, None)
-    agent = asyncio.create_task(process.run(options, cluster.path, partial(announce, cluster, instance, starter)))
+    attached = partial(announce, cluster, instance, starter)
+    agent = asyncio.create_task(process.run(options, cluster.path, subnet, attached))
     await asyncio.wait([ended, agent], return_when=asyncio.FIRST_COMPLETED)
     if agent.done():
         ended.cancel()

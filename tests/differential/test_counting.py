@@ -117,6 +117,7 @@ def test_the_totals_of_a_run_are_one_line():
     )
 
 
+@pytest.mark.slow
 def test_a_run_says_its_totals_also_where_several_processes_test(pytester):
     pytester.makeconftest('pytest_plugins = ["differential.summary"]')
     pytester.makepyfile("""

@@ -35,6 +35,7 @@ def test_that_is_skipped(): pytest.skip("needs more patience")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n2",)])
 def test_the_end_of_a_run_counts_what_was_missing(pytester, workers):
     pytester.makeconftest('pytest_plugins = ["testbed.pytest_plugin"]')
@@ -155,6 +156,7 @@ def test_lasting(number): pass
 """
 
 
+@pytest.mark.slow
 def test_a_group_stays_in_one_process_and_what_lasts_begins_first(pytester):
     """Also with the versions of pytest and xdist that are installed: some lose the groups in silence (xdist#1386)."""
     pytester.makeini("[pytest]\nmarkers =\n  long: lasts")

@@ -199,6 +199,21 @@ def test_streams_that_hold_for_a_while_are_reopened_at_once():
     assert clock.slept == []
 
 
+def test_short_requests_that_end_as_asked_are_reopened_at_once():
+    """A request of one second is seen to last a little less where its first byte comes late."""
+    clock = FakeClock()
+
+    def brief():
+        clock.seconds += 0.98
+        return b""
+
+    api = ScriptedApi(object_list(version="5"), *[[brief]] * 5, EndError())
+    changes = watch(api, "/things", clock=clock, period=1.0)
+    with pytest.raises(EndError):
+        list(changes)
+    assert clock.slept == []
+
+
 def test_no_tick_claims_contact_that_there_was_not():
     clock = FakeClock()
     busy = status_error(503, "ServiceUnavailable")

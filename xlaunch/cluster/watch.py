@@ -94,7 +94,7 @@ def watch(
             failed = error.status != 410
             pauses.at_least(error.retry_after or 0.0)
         # A stream that told something, or held for a while, is a success however it ended
-        if told or (opened is not None and clock.monotonic() - opened >= FIRST_PAUSE):
+        if told or (opened is not None and clock.monotonic() - opened >= min(FIRST_PAUSE, period / 2)):
             pauses.reset()
         else:
             pauses.wait()

@@ -219,6 +219,26 @@ def test_each_job_is_judged_by_itself(api):
     assert report.accepted == [label for label in ALL if label != SLICES[2]]
 
 
+def test_a_webhook_that_knows_no_dry_run_may_be_in_the_way_of_one_job_alone(api):
+    text = 'admission webhook "x.example.com" does not support dry run'
+
+    def second(job):
+        return status_error(400, "BadRequest", text) if job["metadata"]["name"].endswith("worker-1") else None
+
+    api.verdicts = {"Job": second}
+    report = dry_run(api).report()
+    assert report.left_out == {SLICES[1]: text}
+    assert report.accepted == [label for label in ALL if label != SLICES[1]]
+
+
+def test_the_right_to_create_is_asked_for_once(api):
+    """A quota refuses hundreds of Jobs as well as one."""
+    api.verdicts = {"Job": QUOTA}
+    assert len(dry_run(api, plan(300)).report().refusals) == 301
+    asked = [call for call in api.calls if call.body and call.body.get("kind") == "SelfSubjectAccessReview"]
+    assert len(asked) == 1
+
+
 def test_many_jobs_are_announced(api):
     for slices, expected in ((TELLING - 1, []), (TELLING, [f"Asking the API server about {TELLING} Jobs"])):
         notices = []
@@ -234,6 +254,15 @@ def test_more_slices_than_xlaunch_makes_are_not_all_asked_about(api):
     }
     assert report.accepted[-3:] == [f"Job demo-elastic-worker-{n}" for n in (1022, 4999)] + [
         "Pod demo-elastic-worker-4999-3"
+    ]
+
+
+def test_what_may_not_be_asked_about_at_all_is_left_out_once(api):
+    api.forbidden = {"Job"}
+    labels = list(dry_run(api, plan(5000)).report().left_out)
+    assert labels == [
+        "Job demo-elastic-pathways-head-0",
+        "Jobs demo-elastic-worker-0 to demo-elastic-worker-4999",
     ]
 
 

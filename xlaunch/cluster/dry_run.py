@@ -20,7 +20,6 @@ from xlaunch.core.errors import NetworkError
 from xlaunch.core.plan import Plan
 from xlaunch.core.refusals import sentence
 from xlaunch.core.restart_scope import MAX_SLICES
-from xlaunch.core.runs import runs
 
 Object = Mapping[str, Any]
 T = TypeVar("T")
@@ -49,6 +48,7 @@ class DryRun:
         self._namespace = plan.namespace or api.namespace
         self._clock, self._timeout, self._notice = clock, timeout, notice
         self._reached = False
+        self._rights: dict[str, bool] = {}
 
     def find(self) -> Object | None:
         """The JobSet that has the plan's name; None where there is none."""
@@ -124,17 +124,17 @@ class DryRun:
         indexes = (*range(min(last, MAX_SLICES - 1)), last)
         if len(indexes) >= TELLING:
             self._notice(f"Asking the API server about {len(indexes)} Jobs")
-        together = ", ".join(runs(f"Job {role.name(index)}" for index in indexes))
+        together = _labelled(role, 0, last)
         for index in indexes:
-            job = role.job(index)
-            answer = self._ask(report, role.name(index), job, stands_for=together)
-            if together in report.left_out:
-                job = role.job(last)
+            stands_for = "" if index else together
+            answer = self._ask(report, role.name(index), role.job(index), stands_for=stands_for)
+            if stands_for in report.left_out:
                 break
-        if len(indexes) < role.replicas:
-            between = f"Jobs {role.name(len(indexes) - 1)} to {role.name(last - 1)}"
-            report.left_out[between] = f"no more than {MAX_SLICES} of one kind are asked about"
-        asked = pod(job)
+        else:
+            if len(indexes) < role.replicas:
+                between = _labelled(role, len(indexes) - 1, last - 1)
+                report.left_out[between] = f"no more than {MAX_SLICES} of one kind are asked about"
+        asked = pod(role.job(last))
         # A template that is invalid in the Job is so in the pod, in the same words
         self._ask(report, asked["metadata"]["generateName"].rstrip("-"), asked, repeats=answer.status == INVALID)
 
@@ -193,8 +193,16 @@ class DryRun:
 
     def _is_about_rights(self, error: ApiError, body: Object) -> bool:
         """Whether a 403 comes from the user's rights, not from a quota or policy; no where the server can't tell."""
-        if error.status != 403:
-            return False
+        return error.status == 403 and not self._may_create(body)
+
+    def _may_create(self, body: Object) -> bool:
+        """Whether the user may create that kind; asked once, as a quota may refuse hundreds of Jobs."""
+        kind = body["kind"]
+        if kind not in self._rights:
+            self._rights[kind] = self._ask_for_rights(body)
+        return self._rights[kind]
+
+    def _ask_for_rights(self, body: Object) -> bool:
         attributes = {
             "namespace": self._namespace,
             "verb": "create",
@@ -209,8 +217,8 @@ class DryRun:
         try:
             answer = self._api.request("POST", REVIEWS, body=review).body
         except (ApiError, NetworkError):
-            return False
-        return (answer.get("status") or {}).get("allowed") is False
+            return True
+        return (answer.get("status") or {}).get("allowed") is not False
 
     def create(self, body: Object) -> Reply:
         """The answer to a dry-run create of any object. Raises ApiError for a refusal, NetworkError."""
@@ -225,6 +233,10 @@ class DryRun:
         answer = persist(attempt, clock=self._clock, timeout=self._timeout, notice=self._notice, is_worth=is_worth)
         self._reached = True
         return answer
+
+
+def _labelled(role: Children, first: int, last: int) -> str:
+    return f"Job {role.name(first)}" if first == last else f"Jobs {role.name(first)} to {role.name(last)}"
 
 
 def _plural(body: Object) -> str:

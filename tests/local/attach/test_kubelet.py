@@ -43,16 +43,13 @@ class Endpoint:
 
     def ask(self, query="", *, path="/containerLogs/n/p/c", client=True):
         async def go():
-            runner = await kubelet.serve(kubelet.make_app(self.logs), [LOOPBACK], 0, self.tls)
-            try:
+            async with kubelet.serving(kubelet.make_app(self.logs), [LOOPBACK], 0, self.tls) as runner:
                 trust = ssl.create_default_context(cafile=self.own)
                 if client:
                     trust.load_cert_chain(*self.authority.issue("apiserver"))
                 url = f"https://{LOOPBACK}:{runner.addresses[0][1]}{path}{query}"
                 async with aiohttp.ClientSession() as session, session.get(url, ssl=trust) as reply:
                     return reply.status, await reply.read()
-            finally:
-                await runner.cleanup()
 
         return asyncio.run(go())
 

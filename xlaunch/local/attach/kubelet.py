@@ -7,7 +7,8 @@ PodLogOptions; a refusal is plain text, which the API server puts into a Status.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aiohttp import web
@@ -43,10 +44,16 @@ def server_tls(certificate: Path, client_authority: bytes) -> ssl.SSLContext:
     return context
 
 
-async def serve(app: web.Application, addresses: Iterable[str], port: int, tls: ssl.SSLContext) -> web.AppRunner:
+@asynccontextmanager
+async def serving(
+    app: web.Application, addresses: Iterable[str], port: int, tls: ssl.SSLContext
+) -> AsyncIterator[web.AppRunner]:
     """Listens on that port of every node's address; OSError where it is taken. Its end waits for nobody who follows."""
     runner = web.AppRunner(app, access_log=None, handle_signals=False, handler_cancellation=True, shutdown_timeout=0.0)
     await runner.setup()
-    for address in addresses:
-        await web.TCPSite(runner, address, port, ssl_context=tls).start()
-    return runner
+    try:
+        for address in addresses:
+            await web.TCPSite(runner, address, port, ssl_context=tls).start()
+        yield runner
+    finally:
+        await runner.cleanup()

@@ -10,12 +10,13 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
+from aiohttp import web
 
 from xlaunch.core.errors import NetworkError, UsageError, XlaunchError
 from xlaunch.local import procs
@@ -121,19 +122,14 @@ def authority_of(wanted: Options, login: Access) -> bytes:
     return found
 
 
-@asynccontextmanager
-async def logs_served(
+def logs_served(
     agent: Agent, plan: Sequence[NodeSpec], directory: Path, client_authority: bytes
-) -> AsyncIterator[None]:
+) -> AbstractAsyncContextManager[web.AppRunner]:
     """The logs of every node are served at its address."""
     addresses = [spec.address for spec in plan]
     own = certificate.self_signed(directory / "kubelet.pem", addresses, datetime.now(UTC))
     tls = kubelet.server_tls(own, client_authority)
-    runner = await kubelet.serve(kubelet.make_app(PodLogs(agent)), addresses, nodes.KUBELET_PORT, tls)
-    try:
-        yield
-    finally:
-        await runner.cleanup()
+    return kubelet.serving(kubelet.make_app(PodLogs(agent)), addresses, nodes.KUBELET_PORT, tls)
 
 
 if __name__ == "__main__":

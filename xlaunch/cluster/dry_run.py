@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from xlaunch.cluster import jobsets
 from xlaunch.cluster.api import Api, ApiError, Reply, namespaced
 from xlaunch.cluster.children import Children, children, pod
 from xlaunch.cluster.retry import is_passing, persist
+from xlaunch.cluster.rights import may_create
 from xlaunch.cluster.submit import NO_RESTART_JOB, WITHOUT_RESTART_JOB, refused, stamped
 from xlaunch.cluster.taken import find_job, stranger
 from xlaunch.cluster.verdicts import Refusal, Report
@@ -20,6 +22,7 @@ from xlaunch.core.errors import NetworkError
 from xlaunch.core.plan import Plan
 from xlaunch.core.refusals import sentence
 from xlaunch.core.restart_scope import MAX_SLICES
+from xlaunch.core.runs import run
 
 Object = Mapping[str, Any]
 T = TypeVar("T")
@@ -31,7 +34,6 @@ TELLING = 64
 NAME_TAKEN = "Take another --workload, or delete what has the name: kubectl get jobs"
 # What of the metadata of an object can be sent to make another
 SENT = ("name", "namespace", "labels", "annotations")
-REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 # apiserver pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr
 UNSUPPORTED = "does not support dry run"
 
@@ -48,7 +50,8 @@ class DryRun:
         self._namespace = plan.namespace or api.namespace
         self._clock, self._timeout, self._notice = clock, timeout, notice
         self._reached = False
-        self._rights: dict[str, bool] = {}
+        # Asked once: a quota may refuse hundreds of Jobs
+        self._may_create = cache(partial(may_create, api, self._namespace))
 
     def find(self) -> Object | None:
         """The JobSet that has the plan's name; None where there is none."""
@@ -124,15 +127,13 @@ class DryRun:
         indexes = (*range(min(last, MAX_SLICES - 1)), last)
         if len(indexes) >= TELLING:
             self._notice(f"Asking the API server about {len(indexes)} Jobs")
-        together = _labelled(role, 0, last)
-        for index in indexes:
-            stands_for = "" if index else together
-            answer = self._ask(report, role.name(index), role.job(index), stands_for=stands_for)
-            if stands_for in report.left_out:
-                break
-        else:
+        together = run("Job", role.name(0), role.name(last))
+        answer = self._ask(report, role.name(0), role.job(0), stands_for=together)
+        if together not in report.left_out:
+            for index in indexes[1:]:
+                answer = self._ask(report, role.name(index), role.job(index))
             if len(indexes) < role.replicas:
-                between = _labelled(role, len(indexes) - 1, last - 1)
+                between = run("Job", role.name(len(indexes) - 1), role.name(last - 1))
                 report.left_out[between] = f"no more than {MAX_SLICES} of one kind are asked about"
         asked = pod(role.job(last))
         # A template that is invalid in the Job is so in the pod, in the same words
@@ -193,32 +194,7 @@ class DryRun:
 
     def _is_about_rights(self, error: ApiError, body: Object) -> bool:
         """Whether a 403 comes from the user's rights, not from a quota or policy; no where the server can't tell."""
-        return error.status == 403 and not self._may_create(body)
-
-    def _may_create(self, body: Object) -> bool:
-        """Whether the user may create that kind; asked once, as a quota may refuse hundreds of Jobs."""
-        kind = body["kind"]
-        if kind not in self._rights:
-            self._rights[kind] = self._ask_for_rights(body)
-        return self._rights[kind]
-
-    def _ask_for_rights(self, body: Object) -> bool:
-        attributes = {
-            "namespace": self._namespace,
-            "verb": "create",
-            "group": body["apiVersion"].rpartition("/")[0],
-            "resource": _plural(body),
-        }
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": attributes},
-        }
-        try:
-            answer = self._api.request("POST", REVIEWS, body=review).body
-        except (ApiError, NetworkError):
-            return True
-        return (answer.get("status") or {}).get("allowed") is not False
+        return error.status == 403 and not self._may_create(body["apiVersion"].rpartition("/")[0], _plural(body))
 
     def create(self, body: Object) -> Reply:
         """The answer to a dry-run create of any object. Raises ApiError for a refusal, NetworkError."""
@@ -233,10 +209,6 @@ class DryRun:
         answer = persist(attempt, clock=self._clock, timeout=self._timeout, notice=self._notice, is_worth=is_worth)
         self._reached = True
         return answer
-
-
-def _labelled(role: Children, first: int, last: int) -> str:
-    return f"Job {role.name(first)}" if first == last else f"Jobs {role.name(first)} to {role.name(last)}"
 
 
 def _plural(body: Object) -> str:

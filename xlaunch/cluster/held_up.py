@@ -63,7 +63,7 @@ def why_uncreated(api: Api, workload: Workload, pods: Iterable[Object], jobs: It
     try:
         job = find_job(api, name) if jobs is None else _named(jobs, name)
         if job is None or stranger(job, workload.name):
-            return _job_refused(api, workload, name)
+            return _job_refused(api, workload, name, job)
     except (ApiError, NetworkError):
         return ""
     return _pod_refused(api, job, name)
@@ -86,15 +86,16 @@ def _first_short(workload: Workload, pods: Iterable[Object]) -> str:
     return next(short, "")
 
 
-def _job_refused(api: Api, workload: Workload, job: str) -> str:
+def _job_refused(api: Api, workload: Workload, name: str, found: Object | None) -> str:
+    """`found` is somebody else's Job of that name, None where none has been seen."""
     told = events_about(api, workload.uid, reason=JOB_REFUSED)
-    last = latest(event for event in told if f'"{job}"' in message(event))
+    last = latest(event for event in told if f'"{name}"' in message(event))
     if last is None:
         return ""
     if not _is_passing(last):
-        return f"Job {job} is not created: {_words(last)}"
-    keeper = stranger(find_job(api, job), workload.name)
-    return f"Job {job} is not created: {keeper}" if keeper else ""
+        return f"Job {name} is not created: {_words(last)}"
+    keeper = stranger(found or find_job(api, name), workload.name)
+    return f"Job {name} is not created: {keeper}" if keeper else ""
 
 
 def _pod_refused(api: Api, job: Object, name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from xlaunch.cluster.api import Api, ApiError, namespaced
 from xlaunch.core.checks import KIND
+from xlaunch.local.objects import controller_of, is_deleting
 
 Object = Mapping[str, Any]
 
@@ -28,9 +29,9 @@ def stranger(job: Object | None, jobset: str) -> str:
     That of an earlier JobSet of the same name is deleted after it. JobSet itself waits for either (v0.12
     pkg/controllers/jobset_controller.go createJobs returns the error, and so is called again).
     """
-    if job is None or job["metadata"].get("deletionTimestamp"):
+    if job is None or is_deleting(job):
         return ""
-    owner = next((each for each in job["metadata"].get("ownerReferences") or () if each.get("controller")), None)
+    owner = controller_of(job)
     if owner is None:
         return "a Job of that name is there, which nothing controls"
     if (owner.get("kind"), owner.get("name")) == (KIND, jobset):

@@ -52,11 +52,10 @@ class PlanRefusedError(RefusedError):
             why, named = ", ".join(told), "they name"
         else:
             message, why, named = f"The API server refuses {what}", first.message, "it names"
-        known = next((each.next for each in refusals if each.next), "")
-        others_named = "the others name" if known else named
-        correct = f"Correct what {others_named}; --dry-run shows the manifest"
-        step = ". ".join(filter(None, (known, "" if all(each.next for each in refusals) else correct)))
-        super().__init__(message, why=why, next=step, reason=first.reason)
+        steps = [each.next for each in refusals if each.next][:1]
+        if not all(each.next for each in refusals):
+            steps.append(f"Correct what {'the others name' if steps else named}; --dry-run shows the manifest")
+        super().__init__(message, why=why, next=". ".join(steps), reason=first.reason)
         keys = ("kind", "name", "reason", "message")
         self.more = {"refusals": [{key: getattr(each, key) for key in keys} for each in refusals]}
 

@@ -16,7 +16,7 @@ def runs(labels: Iterable[str]) -> list[str]:
             told[-1].append(label)
         else:
             told.append([label])
-    return [_one(run) for run in told]
+    return [_one(each) for each in told]
 
 
 def _follows(before: str, label: str) -> bool:
@@ -27,8 +27,11 @@ def _follows(before: str, label: str) -> bool:
     return expected == (other["kind"], other["stem"], int(other["number"]))
 
 
-def _one(run: list[str]) -> str:
-    if len(run) == 1:
-        return run[0]
-    kind, _, first = run[0].partition(" ")
-    return f"{kind}s {first} to {run[-1].partition(' ')[2]}"
+def _one(labels: list[str]) -> str:
+    kind, _, first = labels[0].partition(" ")
+    return run(kind, first, labels[-1].partition(" ")[2])
+
+
+def run(kind: str, first: str, last: str) -> str:
+    """The label of one object, or of all from the first to the last."""
+    return f"{kind} {first}" if first == last else f"{kind}s {first} to {last}"
